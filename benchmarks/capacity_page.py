@@ -15,7 +15,6 @@ Where the code of one network has changed, its cells are run again, and take the
 
 import argparse
 import json
-from dataclasses import replace
 from pathlib import Path
 
 from rst import list_table, named_parts
@@ -35,18 +34,17 @@ DOCS = HERE.parent / "docs"
 TABLES = ("lengths", "flips", "control", "ablations", "limits", "starts", "robustness", "scaling", "baseline", "digits")
 """Names of the tables of the target, in its order."""
 
-REDUCED = replace(
-    FULL,
-    lengths=(100, 300, 500, 700, 800, 900, 1000, 1100, 1200),
-    paper_up_to=100,
-    control_lengths=(80, 100),
-    cue_lengths=(70, 200),
-    cue_flips=(10, 20, 30),
-    ablation_lengths=(800,),
-    inside_lengths=(100, 500, 800, 1000, 1200),
-    digits={**FULL.digits, "stored": (20,), "paper": (20,), "trials": 1},
-    scaling=tuple((N, M) for N in (50, 100) for M in (100, 200)),
-)
+REDUCED = FULL | {
+    "lengths": [100, 300, 500, 700, 800, 900, 1000, 1100, 1200],
+    "paper_up_to": 100,
+    "control_lengths": [80, 100],
+    "cue_lengths": [70, 200],
+    "cue_flips": [10, 20, 30],
+    "ablation_lengths": [800],
+    "inside_lengths": [100, 500, 800, 1000, 1200],
+    "digits": FULL["digits"] | {"stored": [20], "paper": [20], "trials": 1},
+    "scaling": [[N, M] for N in (50, 100) for M in (100, 200)],
+}
 
 
 def main():
@@ -118,8 +116,7 @@ def source(result):
 
 def size(sizes):
     """What tells versions of the target apart."""
-    given = sizes if isinstance(sizes, dict) else vars(sizes)
-    return given["N"], given["M"], *given["ablation_lengths"]
+    return sizes["N"], sizes["M"], *sizes["ablation_lengths"]
 
 
 if __name__ == "__main__":

@@ -30,7 +30,7 @@ def test_holm_rejects_what_its_definition_rejects(p):
     assert all(q >= single for q, single in zip(corrected, p, strict=True))
 
 
-def test_few_trials_are_said_to_show_only_gross_differences():
+def test_few_trials_come_with_a_caution():
     verdict = describe(compare([{"T": 70, "successes": 4, "trials": 5, "paper": 88}]), ["T"])
     assert verdict.agrees
     assert "only gross differences" in verdict.sentence

@@ -142,7 +142,7 @@ def test_targets_of_one_experiment_share_their_trials(tmp_path, monkeypatch):
     assert results["fig5a"] == results["table1"]
 
 
-def test_a_trial_that_fails_is_told_with_its_reason_and_done_again_by_the_same_command(tmp_path, monkeypatch):
+def test_a_failed_trial_is_reported_with_its_reason_and_run_again_by_the_same_command(tmp_path, monkeypatch):
     from seqattractor.paper import theory as reconstruction
 
     with monkeypatch.context() as broken:
@@ -402,7 +402,7 @@ def test_figure_6_recalls_the_walker(tmp_path):
     assert moving.gif.startswith(b"GIF89a")
 
 
-def test_a_worker_that_has_other_pictures_refuses_the_trial():
+def test_a_worker_with_other_pictures_rejects_the_trial():
     [cell] = get_target("fig6").cells(QUICK)
     with pytest.raises(ValueError, match="holds other pictures here than where the run was started"):
         recall_pictures({**cell, "sha256": "of others"}, seed_of(0, "a place", 0))

@@ -1,38 +1,35 @@
 """reproduce capacity: every part of it, on networks small enough for a test."""
 
 import json
-from functools import partial
 
 import numpy as np
 import pytest
 from matplotlib import pyplot as plt
 
 import seqattractor as sa
-from seqattractor.paper import capacity, capacity_figures
+from seqattractor.paper import capacity
 from seqattractor.paper import capacity as trials
 from seqattractor.paper.capacity import bits_per_weight, law_words, loads, pooled_capacity, scaling_laws
 from seqattractor.paper.reproduce import run_targets
 from seqattractor.paper.target import Request, Result
-from seqattractor.report.page import Section
-from seqattractor.report.reproduce_page import write_section
 from seqattractor.study.tuning import tuned
 
-SMALL = capacity.Sizes(
-    N=40,
-    M=80,
-    flips=3,
-    lengths=(8, 20),
-    paper_up_to=8,
-    control_lengths=(8, 10),
-    cue_lengths=(8, 12),
-    cue_flips=(2, 4),
-    ablation_lengths=(20, 30),
-    inside_lengths=(8, 20),
-    robust_flips=(0, 4, 16),
-    digits={"stored": (2, 3), "paper": (2,), "T": 5, "M": 80, "flips": 50, "trials": 2},
-    scaling=((20, 10), (20, 20)),
-    search_trials=8,
-)
+SMALL = {
+    "N": 40,
+    "M": 80,
+    "flips": 3,
+    "lengths": [8, 20],
+    "paper_up_to": 8,
+    "control_lengths": [8, 10],
+    "cue_lengths": [8, 12],
+    "cue_flips": [2, 4],
+    "ablation_lengths": [20, 30],
+    "inside_lengths": [8, 20],
+    "robust_flips": [0, 4, 16],
+    "digits": {"stored": [2, 3], "paper": [2], "T": 5, "M": 80, "flips": 50, "trials": 2},
+    "scaling": [[20, 10], [20, 20]],
+    "search_trials": 8,
+}
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +50,7 @@ def rows_of(result):
     return {(r["part"], r["network"] or r["options"], r["T"] or r["M"], r["flips"]): r for r in result.data["rows"]}
 
 
-def test_success_and_basins_are_told_for_every_network(outcome):
+def test_success_and_basins_are_reported_for_every_network(outcome):
     target, result = outcome
     assert json.loads(json.dumps(result.data)) == result.data
     rows = rows_of(result)
@@ -66,10 +63,10 @@ def test_success_and_basins_are_told_for_every_network(outcome):
     assert lengths.rows[4][2] == "-"  # the paper's rule is tried on shorter ones only
 
 
-def test_ablations_and_digits_are_told_at_every_length(outcome):
+def test_ablations_and_digits_are_reported_at_every_length(outcome):
     target, result = outcome
     rows = rows_of(result)
-    for T in SMALL.ablation_lengths:
+    for T in SMALL["ablation_lengths"]:
         assert rows["ablation", "everything", T, 3]["basin"] > rows["ablation", "no bias", T, 3]["basin"]
     assert result.rows(part="digits", network="sparse", stored=3)[0]["recalled"] == [3, 3]
     _, _, _, ablations, *_, digits = target.tables(result)
@@ -226,27 +223,14 @@ def test_every_figure_can_be_drawn_and_the_table_has_the_same_columns_in_every_r
         plt.close(figure)
 
 
-def test_every_figure_becomes_files_and_a_picture_of_the_page(outcome, tmp_path):
-    target, result = outcome
-    more = {word: (f"about {word}", partial(plt.figure, figsize=(1, 1))) for word in target.more_figures(result)}
-    section = write_section(
-        tmp_path, Section("capacity", "T"), data={}, rows=[{"a": 1}], draw=partial(plt.figure, figsize=(1, 1)), more=more
-    )
-    words = ["ablations", "limits", "inside", "scaling"]
-    assert [picture.words for picture in section.pictures[1:]] == [f"about {word}" for word in words]
-    for word in words:
-        assert (tmp_path / f"capacity-{word}.png").read_bytes().startswith(b"\x89PNG")
-        assert f"capacity-{word}.pdf" in section.files
-
-
 def test_a_curve_is_crossed_between_its_points():
     flips = np.array([0.0, 10.0, 20.0])
-    assert capacity_figures.flips_at(flips, np.array([1.0, 0.6, 0.0]), 0.8) == pytest.approx(5)
-    assert capacity_figures.flips_at(flips, np.array([1.0, 0.9, 0.8]), 0.5) == 20
-    assert np.isnan(capacity_figures.flips_at(flips, np.array([0.4, 0.3, 0.2]), 0.5))
+    assert capacity.flips_at(flips, np.array([1.0, 0.6, 0.0]), 0.8) == pytest.approx(5)
+    assert capacity.flips_at(flips, np.array([1.0, 0.9, 0.8]), 0.5) == 20
+    assert np.isnan(capacity.flips_at(flips, np.array([0.4, 0.3, 0.2]), 0.5))
 
 
-def test_few_failures_end_the_range_that_the_sentence_tells():
+def test_few_failures_end_the_range_of_the_sentence():
     def row(T, successes):
         return {"part": "length", "network": "sparse", "T": T, "successes": successes, "trials": 20}
 

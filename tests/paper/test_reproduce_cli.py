@@ -27,7 +27,7 @@ def results(tmp_path_factory):
     return out, outcome
 
 
-def test_it_says_what_was_found_and_where_the_report_is(results):
+def test_it_prints_the_verdicts_and_the_path_of_the_report(results):
     out, outcome = results
     assert outcome.exit_code == 0
     assert "All four theorems and both extensions held in all 12 random instances." in outcome.output
@@ -92,7 +92,7 @@ def test_on_paper_the_report_has_margins_and_light_figures(results):
     assert ".on-dark { display: none; }" in text
 
 
-def test_the_report_says_settings_seed_machine_and_time(results):
+def test_the_report_states_settings_seed_machine_and_time(results):
     out, _ = results
     text = (out / "report.html").read_text()
     for word in ("eta = 0.001", "kappa = 1.0", "<dt>Seed</dt><dd>0</dd>", "<dt>Machine</dt>", "<dt>Time</dt>", "agrees"):
@@ -135,7 +135,7 @@ def trials_in(path):
         return set()
 
 
-def test_ctrl_c_keeps_what_is_finished_and_the_same_command_goes_on(tmp_path):
+def test_ctrl_c_saves_finished_trials_and_the_same_command_resumes(tmp_path):
     run = [sys.executable, "-c", "from seqattractor.cli import main; main()", "reproduce", "fig3"]
     stopped, whole = tmp_path / "stopped", tmp_path / "whole"
     trials = stopped / "trials.db"

@@ -8,10 +8,11 @@ from html.parser import HTMLParser
 import pytest
 from matplotlib import pyplot as plt
 
+from seqattractor.paper.reproduce import report_page, write_target
+from seqattractor.paper.target import Request, Result, Target
 from seqattractor.report.figures import drawn, picture, save
 from seqattractor.report.machine import machine, machine_words, software_words
 from seqattractor.report.page import Animation, Section, Table, Verdict, render
-from seqattractor.report.reproduce_page import reproduce_page, write_section
 
 HOSTILE = "</h2><script>alert(\"1\")</script><img src=x onerror='alert(2)'>&amp;"
 
@@ -53,13 +54,13 @@ class Text(HTMLParser):
 @pytest.mark.parametrize(
     "page",
     [
-        lambda s: reproduce_page([s], command=HOSTILE, facts={HOSTILE: HOSTILE}, seconds=1.0, missing=[HOSTILE]),
+        lambda s: report_page([s], Request(gait_dir=HOSTILE), command=HOSTILE, seconds=1.0, missing=[HOSTILE]),
         lambda s: render("compare.html", title=HOSTILE, sections=[s]),
         lambda s: render("inspect.html", name=HOSTILE, lead=HOSTILE, sections=[s]),
     ],
     ids=["reproduce", "compare", "inspect"],
 )
-def test_whatever_data_are_called_stays_words(page):
+def test_names_in_data_are_escaped(page):
     html = page(hostile_section())
     seen = Text()
     seen.feed(html)
@@ -79,18 +80,42 @@ def test_the_files_beside_a_page_are_links_and_stay_beside_it_whatever_they_are_
     ]
 
 
+class Figure0(Target):
+    def cells(self, request):
+        return [{}]
+
+    def verdict(self, result):
+        return Verdict(None, "Nothing to compare.")
+
+    def figure(self, result):
+        return draw()
+
+    def more_figures(self, result):
+        return {word: (f"about {word}", draw) for word in result.extra.get("more", [])}
+
+
+FIGURE_0 = Figure0(name="fig0", title="Figure 0", about="A line.", trial="")
+
+
 def test_a_result_has_four_files_and_a_section_that_names_them(tmp_path):
-    section = Section("fig0", "Figure 0", "A line.", Verdict(None, "Nothing to compare."))
     rows = [{"T": 10, "interval": [0.1, 0.2], "success": True}, {"T": 20, "interval": [0.3, 0.4], "success": None}]
-    shown = write_section(tmp_path, section, data={"rows": rows}, rows=rows, draw=draw)
+    shown = write_target(tmp_path, FIGURE_0, Result({"rows": rows}), seconds=1.0)
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(shown.files)
     assert json.loads((tmp_path / "fig0.json").read_text()) == {"rows": rows}
     with (tmp_path / "fig0.csv").open(newline="") as file:
         assert [row["T"] for row in csv.DictReader(file)] == ["10", "20"]
     assert (tmp_path / "fig0.pdf").read_bytes().startswith(b"%PDF")
     assert shown.pictures[0].light == (tmp_path / "fig0.png").read_bytes()
-    page = reproduce_page([shown], command="", facts={}, seconds=1.0)
+    page = report_page([shown], Request(), command="", seconds=1.0)
     assert ", ".join(f'<a href="fig0.{kind}">fig0.{kind}</a>' for kind in ("json", "csv", "png", "pdf")) in page
+
+
+def test_every_further_figure_becomes_files_and_a_picture_of_the_page(tmp_path):
+    section = write_target(tmp_path, FIGURE_0, Result({"rows": [{"a": 1}]}, {"more": ["limits", "inside"]}), seconds=1.0)
+    assert [picture.words for picture in section.pictures] == ["Figure 0.", "about limits", "about inside"]
+    for word in ("limits", "inside"):
+        assert (tmp_path / f"fig0-{word}.png").read_bytes().startswith(b"\x89PNG")
+        assert f"fig0-{word}.pdf" in section.files
 
 
 def test_a_figure_is_the_same_bytes_again_and_other_ones_in_the_dark():
@@ -99,7 +124,7 @@ def test_a_figure_is_the_same_bytes_again_and_other_ones_in_the_dark():
     assert plt.get_fignums() == []
 
 
-def test_a_figure_of_another_kind_is_refused(tmp_path):
+def test_a_figure_of_another_kind_is_rejected(tmp_path):
     with pytest.raises(ValueError, match=r"\.png, \.pdf or \.svg"):
         save(draw, tmp_path / "figure.gif")
 

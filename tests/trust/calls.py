@@ -173,8 +173,6 @@ class Shelf:
             "to_pynapple.start": 2.0,
             "write_midi.path": "out.mid",
             "robustness_curve.flips": [0, 3],
-            "compared_bars.successes": [3, 4],
-            "compared_bars.trials": [5, 5],
             "success_curve.x": [1.0, 2.0],
             "success_curve.successes": [3, 4],
             "success_curve.trials": [5, 5],

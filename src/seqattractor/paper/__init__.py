@@ -1,1 +1,1 @@
-"""The paper again: one file for each of its experiments, with their tables and figures, and its settings and numbers."""
+"""Reproduce the paper: a file for each experiment with its tables and figures, the settings, and the paper's numbers."""

@@ -1,7 +1,7 @@
-"""The paper's own counts, and whether ours agree: each cell by Fisher's exact test, all cells together by Mantel and Haenszel's.
+"""The paper's own counts, and tests of ours against them.
 
-Fisher's tests, corrected for their number by Holm, find a cell that stands out. A small difference of the same direction in
-many cells shows in none of them alone; the pooled test finds it.
+Fisher's exact tests, corrected for their number by Holm, find a cell that stands out. The pooled test of Mantel and Haenszel
+finds a small difference of the same direction in many cells, which shows in none of them alone.
 """
 
 from collections.abc import Sequence
@@ -32,14 +32,14 @@ TABLE_2 = {
 }
 
 LEVEL = 0.05
-"""The chance that any cell at all is said to differ although none does, and the level of the pooled test."""
+"""The family-wise error rate of the tests of cells, and the level of the pooled test."""
 
 Stratum = tuple[int, int, int, int]
 """a successes of n on the one side, b of m on the other."""
 
 
 def p_value(a: int, n: int, b: int, m: int) -> float:
-    """Two-sided p-value of Fisher's exact test of a successes of n against b of m: both are samples.
+    """Return the two-sided p-value of Fisher's exact test of a successes of n against b of m.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def p_value(a: int, n: int, b: int, m: int) -> float:
 
 @dataclass(frozen=True)
 class Pooled:
-    """How the odds of success differ between two sides, over all strata."""
+    """The odds ratio of success between two sides, over all strata."""
 
     odds_ratio: float | None
     """Of Mantel and Haenszel; 0 or infinite where one side has no success, or the other no failure. None without strata."""
@@ -62,10 +62,10 @@ class Pooled:
     p: float
     """Two-sided, of the Cochran-Mantel-Haenszel test without continuity correction."""
     strata: int
-    """How many have both a success and a failure; the others say nothing."""
+    """The number of those with both a success and a failure; the others carry no information."""
 
     def words(self) -> str:
-        """The ratio with its interval and p-value."""
+        """Format the ratio with its interval and p-value."""
         if self.odds_ratio is None:
             return "no stratum has both a success and a failure"
         interval = "without an interval" if self.interval is None else "95 % interval {:.2f} to {:.2f}".format(*self.interval)
@@ -73,21 +73,9 @@ class Pooled:
 
 
 def pool(strata: Sequence[Stratum]) -> Pooled:
-    """Compare two sides over strata: does the first one succeed more often, whatever the stratum?
+    """Compare two sides over strata (a, n, b, m); the odds ratio is above 1 where the first side succeeds more often.
 
-    Parameters
-    ----------
-    strata : sequence of (a, n, b, m)
-        a successes of n on the first side, b of m on the second.
-
-    Returns
-    -------
-    Pooled
-        An odds ratio above 1 where the first side succeeds more often.
-
-    References
-    ----------
-    N. Mantel and W. Haenszel, J. Natl. Cancer Inst. 22 (1959). J. Robins, N. Breslow and S. Greenland, Biometrics 42 (1986).
+    N. Mantel and W. Haenszel, J. Natl. Cancer Inst. 22 (1959); J. Robins, N. Breslow and S. Greenland, Biometrics 42 (1986).
 
     Examples
     --------
@@ -96,11 +84,11 @@ def pool(strata: Sequence[Stratum]) -> Pooled:
     """
     from scipy.stats import chi2, norm
 
-    told = [(a, n, b, m) for a, n, b, m in strata if n and m and 0 < a + b < n + m]
-    if not told:
+    informative = [(a, n, b, m) for a, n, b, m in strata if n and m and 0 < a + b < n + m]
+    if not informative:
         return Pooled(None, None, 1.0, 0)
     excess = variance = R = S = PR = PS_QR = QS = 0.0
-    for a, n, b, m in told:
+    for a, n, b, m in informative:
         total, successes = n + m, a + b
         excess += a - n * successes / total
         variance += n * m * successes * (total - successes) / (total**2 * (total - 1))
@@ -109,9 +97,9 @@ def pool(strata: Sequence[Stratum]) -> Pooled:
         R, S, PR, PS_QR, QS = R + r, S + s, PR + P * r, PS_QR + P * s + Q * r, QS + Q * s
     p = float(chi2.sf(excess**2 / variance, 1))
     if R == 0 or S == 0:
-        return Pooled(0.0 if S else inf, None, p, len(told))
+        return Pooled(0.0 if S else inf, None, p, len(informative))
     spread = sqrt(PR / (2 * R**2) + PS_QR / (2 * R * S) + QS / (2 * S**2)) * float(norm.ppf(0.975))
-    return Pooled(R / S, (exp(log(R / S) - spread), exp(log(R / S) + spread)), p, len(told))
+    return Pooled(R / S, (exp(log(R / S) - spread), exp(log(R / S) + spread)), p, len(informative))
 
 
 def pool_with_paper(rows: Sequence[dict[str, Any]]) -> Pooled:
@@ -120,16 +108,13 @@ def pool_with_paper(rows: Sequence[dict[str, Any]]) -> Pooled:
 
 
 def compare(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Compare rows that have "successes" of "trials" with the count "paper", of 100 trials.
-
-    To each row come "p", the p-value of its cell alone, and "p_holm", corrected for the number of cells.
-    """
+    """Return rows with "p", of "successes" of "trials" against the count "paper", and "p_holm", corrected for all cells."""
     p = [p_value(row["successes"], row["trials"], row["paper"], TRIALS) for row in rows]
-    return [{**row, "p": alone, "p_holm": corrected} for row, alone, corrected in zip(rows, p, holm(p), strict=True)]
+    return [{**row, "p": alone, "p_holm": both} for row, alone, both in zip(rows, p, holm(p), strict=True)]
 
 
 def differing(pairs: Sequence[tuple[dict[str, Any], dict[str, Any]]]) -> list[tuple[dict[str, Any], dict[str, Any]]]:
-    """The pairs of rows whose counts of successes differ, by Fisher's test corrected for the number of pairs.
+    """Return the pairs of rows whose counts of successes differ, by Fisher's test corrected for the number of pairs.
 
     Examples
     --------
@@ -137,37 +122,38 @@ def differing(pairs: Sequence[tuple[dict[str, Any], dict[str, Any]]]) -> list[tu
     >>> differing([(all_, none), (half, half)]) == [(all_, none)]
     True
     """
-    p = holm([p_value(a["successes"], a["trials"], b["successes"], b["trials"]) for a, b in pairs])
-    return [pair for pair, corrected in zip(pairs, p, strict=True) if corrected < LEVEL]
+    return [pair for pair, p in zip(pairs, corrected(pairs), strict=True) if p < LEVEL]
+
+
+def corrected(pairs: Sequence[tuple[dict[str, Any], dict[str, Any]]]) -> list[float]:
+    """Return the p-value of Fisher's test for each pair of rows, corrected for the number of pairs."""
+    return holm([p_value(a["successes"], a["trials"], b["successes"], b["trials"]) for a, b in pairs])
 
 
 def describe(compared: Sequence[dict[str, Any]], names: Sequence[str]) -> Verdict:
-    """The verdict in a few plain sentences; `names` are the keys that tell cells apart.
-
-    A table agrees if no cell of it differs, and if all of them together do not.
-    """
+    """Return the verdict, agreement if neither a cell nor all of them together differ; `names` are the keys of cells."""
     test = "two-sided Fisher's exact test of our count against the paper's, Holm-corrected over all cells"
-    apart = [row for row in compared if row["p_holm"] < LEVEL]
-    if not apart:
+    differ = [row for row in compared if row["p_holm"] < LEVEL]
+    if not differ:
         least = min(row["p_holm"] for row in compared)
         text = f"All {len(compared)} cells agree with the paper (smallest corrected p = {least:.2g}; {test}, level {LEVEL})."
     else:
         cells = "; ".join(
             f"{', '.join(f'{name} = {row[name]}' for name in names)}: {row['successes']}/{row['trials']} here, "
             f"{row['paper']}/{TRIALS} in the paper, p = {row['p_holm']:.2g}"
-            for row in apart
+            for row in differ
         )
         text = (
-            f"{len(compared) - len(apart)} of {len(compared)} cells agree with the paper ({test}, level {LEVEL}). "
+            f"{len(compared) - len(differ)} of {len(compared)} cells agree with the paper ({test}, level {LEVEL}). "
             f"Not in agreement: {cells}."
         )
     pooled = pool_with_paper(compared)
-    text += f" {describe_pooled(pooled, alone=not apart)}{caution(max(row['trials'] for row in compared))}"
-    return Verdict(not apart and pooled.p >= LEVEL, text)
+    text += f" {describe_pooled(pooled, alone=not differ)}{caution(max(row['trials'] for row in compared))}"
+    return Verdict(not differ and pooled.p >= LEVEL, text)
 
 
 def describe_pooled(pooled: Pooled, *, alone: bool) -> str:
-    """What all cells say together, in a sentence; `alone` if none of them said it by itself."""
+    """Describe the pooled test; `alone` if no single cell differs."""
     if pooled.odds_ratio is None:
         return "No cell has both a success and a failure, so there is nothing to pool."
     test = f"Pooled over all cells (Cochran-Mantel-Haenszel test, {pooled.words()})"
@@ -179,11 +165,5 @@ def describe_pooled(pooled: Pooled, *, alone: bool) -> str:
 
 
 def caution(trials: int) -> str:
-    """A sentence to add where there are few trials per cell, with a space before it.
-
-    Examples
-    --------
-    >>> caution(5), caution(100)
-    (' With 5 trials per cell only gross differences can show.', '')
-    """
+    """Return a space and a sentence where there are few trials per cell."""
     return f" With {trials} trial{'s' if trials > 1 else ''} per cell only gross differences can show." if trials < 50 else ""

@@ -21,13 +21,13 @@ M = 500  # hidden neurons, as in section 6.2
 
 
 def settings_of(name: str, protocol: str) -> dict[str, Any]:
-    """Give the setting of a network as tuned, with M hidden neurons where tuning chose no other number."""
+    """Return the tuned setting of a network, with M hidden neurons unless tuning chose another number."""
     hidden = {"n_hidden": M} if "n_hidden" in parameters_of(name) else {}
     return {**hidden, **tuned(name, protocol).parameters}
 
 
 def compare_networks(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str, Any]:
-    """Give the same sequences and cues of a test at one value to all networks; times, which differ, are left out."""
+    """Run all networks on the same sequences and cues of a test at one value; times, which differ, are left out."""
     words = np.random.default_rng(seed).integers(2**32, size=4).tolist()
     outcomes = {}
     for name in settings["networks"]:
@@ -50,11 +50,10 @@ QUICK: dict[str, tuple[Any, ...]] = {"random": (10, 40, 70)}
 LEFT_OUT_QUICKLY = ("sparse", "slow-synapses", "mixed")  # these take a second or more per trial
 
 
-class ComparisonTarget(Target):
+class _ComparisonTarget(Target):
     """All networks on the protocols that need no minutes per trial."""
 
     def cells(self, request: Request) -> list[Cell]:
-        """Every value of every protocol."""
         wanted = QUICK if request.quick else VALUES
         networks = [name for name in default_networks() if not (request.quick and name in LEFT_OUT_QUICKLY)]
         return [
@@ -64,11 +63,9 @@ class ComparisonTarget(Target):
         ]
 
     def n_trials(self, request: Request, cell: Cell) -> int:
-        """All networks take part in each trial, so a few must do."""
         return request.at_most(2 if request.quick else TRIALS)
 
     def result(self, request: Request, outcomes: list[tuple[Cell, list[Outcome]]]) -> Result:
-        """One comparison for each protocol."""
         comparisons: list[Comparison] = []
         for protocol in dict.fromkeys(cell["protocol"] for cell, _ in outcomes):
             test = get_test(protocol)
@@ -96,15 +93,12 @@ class ComparisonTarget(Target):
         return Result(data, {"comparisons": comparisons})
 
     def verdict(self, result: Result) -> Verdict:
-        """What the first protocol, the paper's own, says."""
         return Verdict(None, result.data["conclusions"][0])
 
     def figure(self, result: Result) -> Figure:
-        """A row for each protocol."""
         return comparison_figure(result.extra["comparisons"])
 
     def tables(self, result: Result) -> list[Table]:
-        """Two tables for each protocol, the conclusions of all but the first above them."""
         tables = []
         for k, (one, words) in enumerate(zip(result.extra["comparisons"], result.data["conclusions"], strict=True)):
             first, second = comparison_tables(one)
@@ -112,7 +106,7 @@ class ComparisonTarget(Target):
         return tables
 
 
-TARGET = ComparisonTarget(
+TARGET = _ComparisonTarget(
     name="comparison",
     title="The other sequence memories",
     trial="comparison:compare_networks",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,10 @@ from seqattractor import plots
 from seqattractor.networks.attractor import SequenceAttractor
 from seqattractor.noise import flip
 from seqattractor.paper import agreement
-from seqattractor.paper.retrieval import AXES, COLORS, FIXED
+from seqattractor.paper.retrieval import AXES, COLORS, FIXED, counts_and_intervals
 from seqattractor.paper.settings import LEARNED_FEEDBACK, LEARNING, RANDOM_SEQUENCES
 from seqattractor.paper.target import Cell, Outcome, Request, Result, Row, Target, count_successes, draw_successes, flat_interval
-from seqattractor.report.page import Table, Verdict
+from seqattractor.report.page import Line, Table, Verdict
 from seqattractor.rule import field, hidden_target
 from seqattractor.sequences import Patterns
 from seqattractor.study.settings import PERIODS
@@ -26,22 +27,20 @@ LATER = 4
 
 
 def retrieve_and_look(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str, Any]:
-    """One trial as in table 1, with random or learned hidden targets, and a look at the network.
+    """Run a trial as in table 1, with random or learned hidden targets, and a look at the network.
 
     Settings are T, M, N, flips and targets, and learned_feedback if these are learned. The outcome is
 
     success
         Whether the sequence is retrieved from its first pattern with some units flipped.
     hidden_wrong
-        The fraction of hidden neurons that are wrong at a stored pattern, any of them, with as many units flipped.
+        The mean fraction of wrong hidden neurons at a stored pattern with as many units flipped.
     visible_wrong, later_wrong
-        The fraction of visible units that are wrong one step and four steps after it.
+        The fraction of wrong visible units one step and four steps later.
     hidden_margin, visible_margin
-        How far the fields of stored patterns are from 0 on the right side, on average, in units of the length of the neuron's
-        weights.
+        The mean distance of the fields of stored patterns from 0 on the right side, in lengths of the neuron's weights.
     overlap
-        How much the hidden codes of two transitions have in common: the root mean square of their overlap, which is between -1
-        and 1.
+        The root mean square overlap of the hidden codes of two transitions, between 0 and 1.
     changed
         The fraction of hidden targets that are not those of P.
 
@@ -62,7 +61,7 @@ def retrieve_and_look(settings: dict[str, Any], seed: np.random.SeedSequence) ->
 
 
 def _look(net: SequenceAttractor, X: Patterns, flips: int, rng: np.random.Generator) -> dict[str, float]:
-    """What a few steps get wrong, how large margins are, how alike codes are, and how far targets have moved."""
+    """Return the errors of a few steps, margins, the overlap of codes, and the fraction of targets that moved."""
     x, x_next = X[:-1], X[1:]
     y, z, noisy = net._hidden_states(x), net.hidden_targets(x_next), flip(x, flips, rng)
     wrong = {"hidden_wrong": float(np.mean(net._hidden_states(noisy) != y))}
@@ -91,39 +90,37 @@ LOOKS = {
     "overlap": ("overlap of codes (RMS)", 1, ".3f"),
     "changed": ("targets other than those of P, %", 100, ".1f"),
 }
-"""What a trial tells beside its success: in words, what it is multiplied by, and how it is written."""
+"""Measurements of a trial beside its success: in words, their unit, and their format."""
 
 
-class LearnedTargets(Target):
-    """Counts of table 1 for U and V with random and with learned targets, and what one step gets wrong."""
+class _LearnedTargets(Target):
+    """Counts of table 1 for U and V with random and with learned targets, and the errors of a few steps."""
 
     def cells(self, request: Request) -> list[Cell]:
-        """Every T with both kinds of targets; a quick look takes every second T."""
         periods = RANDOM_SEQUENCES["table1"]["T"][1::2] if request.quick else RANDOM_SEQUENCES["table1"]["T"]
         (M,) = RANDOM_SEQUENCES["table1"]["M"]
         kinds: list[Cell] = [{"targets": "random"}, {"targets": "learned", "learned_feedback": LEARNED_FEEDBACK}]
         return [{"T": T, "M": M, **FIXED, **kind} for kind in kinds for T in periods]
 
     def settings(self, request: Request) -> dict[str, Any]:
-        """Those of section 6.2, and lambda."""
         steps = {"recall_steps": f"{PERIODS} T", "trials": request.trials}
         return {**FIXED, **LEARNING, "learned_feedback": LEARNED_FEEDBACK, **steps}
 
     def rows(self, cell: Cell, trials: list[Outcome]) -> list[Row]:
-        """Count the successes, and average the rest."""
         means = {name: float(np.mean([outcome[name] for outcome in trials])) for name in LOOKS}
         paper = agreement.TABLE_1["UV"][cell["T"]]
         return [{key: cell[key] for key in ("T", "M", "targets")} | count_successes(trials) | means | {"paper": paper}]
 
     def verdict(self, result: Result) -> Verdict:
-        """In which cells does it matter whether targets are learned, and does it over all of them?"""
-        pairs = list(zip(_of(result, "random"), _of(result, "learned"), strict=True))
+        pairs = list(zip(result.rows(targets="random"), result.rows(targets="learned"), strict=True))
         differing = [
             f"T = {a['T']}: {b['successes']} of {b['trials']} with learned targets, {a['successes']} with random ones"
             for a, b in agreement.differing(pairs)
         ]
         pooled = agreement.pool([(b["successes"], b["trials"], a["successes"], a["trials"]) for a, b in pairs])
-        totals = " and ".join(f"{sum(row['successes'] for row in _of(result, kind))} with {NAMES[kind]}" for kind in NAMES)
+        totals = " and ".join(
+            f"{sum(row['successes'] for row in result.rows(targets=kind))} with {words}" for kind, words in NAMES.items()
+        )
         cells = f" ({'; '.join(differing)})" if differing else ""
         return Verdict(
             None,
@@ -134,38 +131,32 @@ class LearnedTargets(Target):
         )
 
     def csv_rows(self, result: Result) -> list[Row]:
-        """The rows with both ends of the interval."""
         return [flat_interval(row) for row in result.rows()]
 
     def tables(self, result: Result) -> list[Table]:
-        """Counts, and what one step gets wrong, one column for each T."""
-        counts, looks = [], []
-        for kind, name in NAMES.items():
-            rows = _of(result, kind)
-            counts += [
-                [f"{name.capitalize()} (of {rows[0]['trials']})", *(str(row["successes"]) for row in rows)],
-                ["95 % interval, %", *("{:.0f}–{:.0f}".format(*(100 * end for end in row["interval"])) for row in rows)],
-            ]
-        counts.append([f"Paper (of {agreement.TRIALS})", *(str(row["paper"]) for row in rows)])
-        for look, (words, unit, style) in LOOKS.items():
-            for kind, name in NAMES.items():
-                looks.append([f"{words}, {name}", *(format(unit * row[look], style) for row in _of(result, kind))])
-        columns = ["T", *(str(row["T"]) for row in rows)]
+        rows = {name: result.rows(targets=kind) for kind, name in NAMES.items()}
+        counts = [line for name, of_kind in rows.items() for line in counts_and_intervals(name.capitalize(), of_kind)]
+        counts.append((f"Paper (of {agreement.TRIALS})", rows["random targets"], "{paper}".format_map))
+        looks: list[Line] = [
+            (f"{words}, {name}", of_kind, partial(_shown, look))
+            for look, (words, _, _) in LOOKS.items()
+            for name, of_kind in rows.items()
+        ]
         start = f"From any stored pattern with {FIXED['flips']} of {FIXED['N']} units flipped"
         return [
-            Table(columns, counts, "Successes when U and V are learned."),
-            Table(columns, looks, f"{start}; margins are in lengths of the weights."),
+            Table.over("T", counts, "Successes when U and V are learned."),
+            Table.over("T", looks, f"{start}; margins are in lengths of the weights."),
         ]
 
     def figure(self, result: Result) -> Figure:
-        """Success over T, and how many units are wrong after one step."""
+        """Draw success over T, and the number of wrong units after one step and a few."""
         figure, (left, right) = plt.subplots(1, 2, figsize=(9.0, 3.2))
         looks = {
             "random": {"color": plots.GREY, "linestyle": "--", "marker": "s", "label": NAMES["random"]},
             "learned": {"color": COLORS["UV"], "marker": "o", "label": NAMES["learned"]},
         }
         for kind, look in looks.items():
-            rows = _of(result, kind)
+            rows = result.rows(targets=kind)
             draw_successes(rows, "T", shift=0.8 if kind == "random" else -0.8, ax=left, **look)
             T = [row["T"] for row in rows]
             for name, words in (("visible_wrong", "1 step"), ("later_wrong", f"{LATER} steps")):
@@ -183,12 +174,13 @@ class LearnedTargets(Target):
         return figure
 
 
-def _of(result: Result, kind: str) -> list[Row]:
-    """The rows of one kind of targets, by T."""
-    return sorted(result.rows(targets=kind), key=lambda row: int(row["T"]))
+def _shown(look: str, row: Row) -> str:
+    """Format one of the measurements of a row."""
+    _, unit, style = LOOKS[look]
+    return format(unit * row[look], style)
 
 
-TARGET = LearnedTargets(
+TARGET = _LearnedTargets(
     name="learned-targets",
     title="Table 1 with learned targets",
     trial="learned_targets:retrieve_and_look",

@@ -25,21 +25,18 @@ KINDS = {"published": "published", "expected": "claimed or derived", "prototype"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Neighbour(Target):
+class _Neighbour(Target):
     """The target of an experiment with another system."""
 
     system: Experiment
 
     def cells(self, request: Request) -> list[Cell]:
-        """Return one cell: the experiment at the size that is asked for."""
         return [{key: value for key, value in self._size(request).items() if key != "networks"}]
 
     def n_trials(self, request: Request, cell: Cell) -> int:
-        """Return the number of networks of the size, or fewer if fewer are asked for."""
         return request.at_most(self._size(request).get("networks", 1))
 
     def rows(self, cell: Cell, trials: list[Outcome]) -> list[Row]:
-        """Return a row for each check."""
         return [
             {
                 "quantity": check.words,
@@ -56,22 +53,15 @@ class Neighbour(Target):
         ]
 
     def settings(self, request: Request) -> dict[str, Any]:
-        """Return the size and the publication."""
-        size = {key: value for key, value in self._size(request).items() if key != "networks"}
-        return {
-            "size": size,
-            "publication": self.system.source,
-            "network": self.system.network,
-            "not_verified": self.system.not_verified,
-        }
+        system, [size] = self.system, self.cells(request)
+        described = {"publication": system.source, "network": system.network, "not_verified": system.not_verified}
+        return {"size": size, **described}
 
     def extra(self, outcomes: list[tuple[Cell, list[Outcome]]]) -> dict[str, Any]:
-        """Return the series of the first network, or their means."""
         series = [outcome["series"] for outcome in outcomes[0][1]]
         return {"series": _averages(series) if self.system.averaged else series[0]}
 
     def verdict(self, result: Result) -> Verdict:
-        """Return whether all checks hold that count, and what could not be verified."""
         results = [f"{row['quantity']}: {_number(row)}, expected {_expected(row)}" for row in result.rows()]
         counted = [row for row in result.rows() if row["kind"] != "prototype"]
         published = sum(row["kind"] == "published" for row in counted)
@@ -87,11 +77,9 @@ class Neighbour(Target):
         return Verdict(agrees, f"{holds}. {'; '.join(results)}. Not verified: {self.system.not_verified}")
 
     def csv_rows(self, result: Result) -> list[Row]:
-        """Return a row for each check, with both ends of what is expected."""
         return [{**row, "expected": _expected(row)} for row in result.rows()]
 
     def tables(self, result: Result) -> list[Table]:
-        """Return a table of what was published or derived beside ours."""
         lines = [
             [row["quantity"], _expected(row), row["source"], KINDS[row["kind"]], _number(row), "yes" if row["agrees"] else "no"]
             for row in result.rows()
@@ -99,7 +87,6 @@ class Neighbour(Target):
         return [Table(["quantity", "expected", "from", "which is", "ours", "agrees"], lines, self.system.source)]
 
     def figure(self, result: Result) -> Figure:
-        """Draw the panels side by side, ours in colours and theory in grey."""
         lines = max(math.ceil(len(set(panel.series.values())) / _columns(panel)) for panel in self.system.panels)
         size = 4.6 * len(self.system.panels), 2.9 + 0.25 * lines
         figure, axes = plt.subplots(1, len(self.system.panels), figsize=size, squeeze=False)
@@ -113,11 +100,11 @@ class Neighbour(Target):
         return {**system.size, **(system.quick if request.quick else {}), **(system.full if request.full else {})}
 
 
-def neighbour(name: str) -> Neighbour:
+def neighbour(name: str) -> Target:
     """Return the target of an experiment."""
     system = get_experiment(name)
     trial = f"{system.trial.__module__}:{system.trial.__name__}"
-    return Neighbour(name=system.name, title=system.title, about=system.about, trial=trial, system=system)
+    return _Neighbour(name=system.name, title=system.title, about=system.about, trial=trial, system=system)
 
 
 def _draw(panel: Panel, series: Mapping[str, Any], ax: Axes) -> None:

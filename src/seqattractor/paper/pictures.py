@@ -60,9 +60,9 @@ def recall_pictures(settings: dict[str, Any], seed: np.random.SeedSequence) -> d
         "hidden_errors": (net.hidden_errors_ / M).tolist(),
         "visible_errors": (net.visible_errors_ / N).tolist(),
         "wrong": [one.tolist() for one in wrong],
-        # The frame, counted from 1, from which on every frame to the last was right and in phase; None if never, or too late.
+        # The frame, counted from 1, from which every frame was right and in phase; None if there is none.
         "locked_on": [None if row is None else row + 1 for row in locked_on],
-        # Section 6.2's criterion on a closed loop. An open sequence never shows its first frame again: there, that it locked on.
+        # By the criterion of section 6.2 on a closed loop; an open sequence, which never returns to its start, must lock on.
         "retrieved": [
             bool(retrieved(path, x)) if closed else row is not None
             for path, x, row in zip(paths, sequences, locked_on, strict=True)
@@ -72,10 +72,7 @@ def recall_pictures(settings: dict[str, Any], seed: np.random.SeedSequence) -> d
 
 
 def load_pictures(settings: dict[str, Any], number: int) -> Sequences:
-    """The sequences of a trial: data ("gait" or "digits") from the file `path`, or generated if it is None.
-
-    Digits are drawn anew for each number of a trial, from `data_seed`.
-    """
+    """Return the sequences of a trial: "gait" or "digits" from `path`, or generated; digits differ between trials."""
     return _load(settings["data"], settings["path"], settings.get("data_seed", 0), number if settings["data"] == "digits" else 0)
 
 
@@ -89,25 +86,19 @@ def _load(data: str, path: str | None, seed: int, number: int) -> Sequences:
 
 
 def sha256_of(pictures: Sequences) -> str:
-    """A digest of all patterns."""
+    """Return a digest of all patterns."""
     return hashlib.sha256(pictures.patterns.tobytes()).hexdigest()
 
 
-def frames_of(pictures: Sequences) -> NDArray[np.int8]:
-    """All sequences as pictures, shape (sequences, T, height, width)."""
-    return pictures.patterns.reshape(len(pictures.lengths), -1, *pictures.frame_shape)
-
-
-def recalled_frames(outcome: dict[str, Any], pictures: Sequences) -> NDArray[np.int8]:
-    """What the network recalled in the first trial, in the shape of `frames_of`."""
-    shape = frames_of(pictures).shape
-    bits = np.unpackbits(np.frombuffer(zlib.decompress(base64.b64decode(outcome["frames"])), dtype=np.uint8))
-    return np.where(bits[: int(np.prod(shape))], 1, -1).astype(np.int8).reshape(shape)
-
-
 def _pack(frames: NDArray[np.int8]) -> str:
-    """Patterns of +-1 as text."""
+    """Return patterns of +-1 as text."""
     return base64.b64encode(zlib.compress(np.packbits(frames > 0).tobytes(), 9)).decode()
+
+
+def _unpack(text: str, shape: tuple[int, ...]) -> NDArray[np.int8]:
+    """Return the patterns that `_pack` made text of."""
+    bits = np.unpackbits(np.frombuffer(zlib.decompress(base64.b64decode(text)), dtype=np.uint8))
+    return np.where(bits[: int(np.prod(shape))], 1, -1).astype(np.int8).reshape(shape)
 
 
 NETWORKS = {"gait": 10, "digits": 3}  # the paper trains one network on each; more show how far that is luck
@@ -122,8 +113,8 @@ STRIPS = {"truth": "stored", "hebbian": "Hebbian V", "V": "only V", "UV": "U and
 
 
 @dataclass(frozen=True, kw_only=True)
-class PictureTarget(Target):
-    """Targets on gait and digits; all of them share their trials, which depend on the data, the method and the number."""
+class _PictureTarget(Target):
+    """Targets on gait and digits, which share their trials; a cell names data of a file by content."""
 
     trial: str = "pictures:recall_pictures"
     experiment: str = "pictures"
@@ -133,7 +124,6 @@ class PictureTarget(Target):
     """Keys of `METHODS`."""
 
     def cells(self, request: Request) -> list[Cell]:
-        """Each data set with each method; a cell names data of a file by content, so that other data are other trials."""
         cells: list[Cell] = []
         for data in self.data:
             path = _path(data, request)
@@ -146,30 +136,26 @@ class PictureTarget(Target):
         return cells
 
     def n_trials(self, request: Request, cell: Cell) -> int:
-        """A few networks; one in a quick run."""
         return 1 if request.quick else request.at_most(NETWORKS[cell["data"]])
 
     def settings(self, request: Request) -> dict[str, Any]:
-        """Those of section 6.3 for the data set, and where it comes from."""
         [data] = self.data
         return {**SETTINGS[data], **LEARNING, "data": _path(data, request) or "generated"}
 
     def extra(self, outcomes: list[tuple[Cell, list[Outcome]]]) -> dict[str, Any]:
-        """The stored frames, and those that the first network of each method recalled."""
         pictures = load_pictures(outcomes[0][0], 0)
-        return {"truth": frames_of(pictures)} | {
-            cell["method"]: recalled_frames(trials[0], pictures) for cell, trials in outcomes
-        }
+        truth = pictures.patterns.reshape(len(pictures.lengths), -1, *pictures.frame_shape)
+        return {"truth": truth} | {cell["method"]: _unpack(trials[0]["frames"], truth.shape) for cell, trials in outcomes}
 
 
 def _path(data: str, request: Request) -> str | None:
-    """The user's own files of a data set, or None."""
+    """Return the path of the user's own data, or None."""
     path = request.gait_dir if data == "gait" else request.mnist_file
     return None if path is None else str(path)
 
 
 @dataclass(frozen=True, kw_only=True)
-class RecallFigure(PictureTarget):
+class _RecallFigure(_PictureTarget):
     """Figures 6 and 7: stored frames above, recalled frames below, and the recall as an animation."""
 
     frames_shown: int
@@ -179,11 +165,9 @@ class RecallFigure(PictureTarget):
     """Pixels of the animation for one unit."""
 
     def settings(self, request: Request) -> dict[str, Any]:
-        """With the number of networks."""
         return {**super().settings(request), "networks": self.n_trials(request, {"data": self.data[0]})}
 
     def rows(self, cell: Cell, trials: list[Outcome]) -> list[Row]:
-        """Wrong pixels in every frame, and how many sequences each network retrieved."""
         return [
             {
                 "network": number,
@@ -198,7 +182,6 @@ class RecallFigure(PictureTarget):
         ]
 
     def verdict(self, result: Result) -> Verdict:
-        """The paper shows one clean recall."""
         rows, truth = result.rows(), result.extra["truth"]
         total, retrieved = sum(row["sequences"] for row in rows), sum(row["retrieved"] for row in rows)
         low, high = (100 * end for end in wilson_interval(retrieved, total))
@@ -214,21 +197,18 @@ class RecallFigure(PictureTarget):
         )
 
     def tables(self, result: Result) -> list[Table]:
-        """Wrong pixels over all sequences, frame by frame."""
         columns = {"": "Network {network}", "recalled": "{retrieved} of {sequences}", "epochs": "{epochs}"}
         columns |= {f"t = {t + 1}": f"{{wrong_pixels_by_frame[{t}]}}" for t in range(self.frames_shown)}
         caption = "Wrong pixels in the recalled frames t = 1 (the corrupted cue) onwards, summed over sequences."
         return [Table.of(result.rows(), columns, caption)]
 
     def animations(self, result: Result) -> list[Animation]:
-        """The recall of the first network."""
         gif = recall_gif(result.extra["truth"], result.extra["UV"], columns=self.columns, scale=self.scale)
         flips = result.data["settings"]["flips"]
         caption = f"Stored (left) and recalled by the first network from {flips} flipped pixels (right)."
         return [Animation(gif, caption, width=720 if self.columns > 1 else 420)]
 
     def figure(self, result: Result) -> Figure:
-        """Two strips of frames."""
         n = self.frames_shown
         truth, recalled = (result.extra[key][0, :n] for key in ("truth", "UV"))
         ratio = truth.shape[1] / (truth.shape[2] * n)
@@ -238,15 +218,13 @@ class RecallFigure(PictureTarget):
         return figure
 
 
-class Figure8(PictureTarget):
+class _Figure8(_PictureTarget):
     """Figure 8: curves of the errors of both layers during learning."""
 
     def settings(self, request: Request) -> dict[str, Any]:
-        """Of both data sets."""
         return {**SETTINGS, **LEARNING}
 
     def rows(self, cell: Cell, trials: list[Outcome]) -> list[Row]:
-        """The curves of every network."""
         return [
             {
                 "data": cell["data"],
@@ -260,11 +238,9 @@ class Figure8(PictureTarget):
         ]
 
     def extra(self, outcomes: list[tuple[Cell, list[Outcome]]]) -> dict[str, Any]:
-        """Nothing: no frame is shown."""
         return {}
 
     def csv_rows(self, result: Result) -> list[Row]:
-        """One line for each epoch of each network."""
         return [
             {"data": row["data"], "network": row["network"], "epoch": epoch, "hidden": hidden, "visible": visible}
             for row in result.rows()
@@ -274,7 +250,6 @@ class Figure8(PictureTarget):
         ]
 
     def verdict(self, result: Result) -> Verdict:
-        """Both errors should reach zero."""
         parts = []
         for data, name in (("gait", "gait"), ("digits", "moving digits")):
             rows = result.rows(data=data)
@@ -288,7 +263,6 @@ class Figure8(PictureTarget):
         )
 
     def tables(self, result: Result) -> list[Table]:
-        """When each error was gone."""
         rows = [
             {
                 "panel": PANELS[row["data"]],
@@ -302,7 +276,6 @@ class Figure8(PictureTarget):
         return [Table.of(rows, columns)]
 
     def figure(self, result: Result) -> Figure:
-        """A panel for each data set with the curves of its first network."""
         figure, axes = plt.subplots(1, 2, figsize=(9.0, 3.2))
         for ax, (data, name) in zip(axes, PANELS.items(), strict=True):
             row = result.rows(data=data)[0]
@@ -312,13 +285,13 @@ class Figure8(PictureTarget):
 
 
 def _first_zero(errors: list[float]) -> str:
-    """The epoch from which on there was no error, as text."""
+    """Return the epoch from which there was no error, as text."""
     last = max((epoch for epoch, error in enumerate(errors, start=1) if error > 0), default=0)
     return str(last + 1) if last < len(errors) else "never"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ablation(PictureTarget):
+class _Ablation(_PictureTarget):
     """Appendix E: recall by three ways of learning, one below the other."""
 
     methods: tuple[str, ...] = tuple(METHODS)
@@ -327,7 +300,6 @@ class Ablation(PictureTarget):
     """Numbers of the sequences to show, counted from 1, as in the paper."""
 
     def rows(self, cell: Cell, trials: list[Outcome]) -> list[Row]:
-        """Sequences retrieved and mean wrong pixels."""
         wrong = np.array([outcome["wrong"] for outcome in trials])  # (networks, sequences, T)
         in_step = [sum(frame is not None for frame in outcome["locked_on"]) for outcome in trials]
         return [
@@ -344,7 +316,6 @@ class Ablation(PictureTarget):
         ]
 
     def verdict(self, result: Result) -> Verdict:
-        """The paper shows that only learning U and V recalls the frames."""
         pixels = {row["method"]: row["mean_wrong_pixels_in_a_recalled_frame"] for row in result.rows()}
         words = ", ".join(
             f"{METHODS[row['method']]}: {row['in_step']} of {row['sequences']} "
@@ -358,7 +329,6 @@ class Ablation(PictureTarget):
         return Verdict(best, f"{claim}. Sequences recalled ({LOCKED_ON}): {words}.")
 
     def tables(self, result: Result) -> list[Table]:
-        """Counts of each method."""
         columns = {
             "": "{words}",
             "locked on, in phase": "{in_step} of {sequences}",
@@ -369,7 +339,6 @@ class Ablation(PictureTarget):
         return [Table.of([{**row, "words": METHODS[row["method"]]} for row in result.rows()], columns)]
 
     def figure(self, result: Result) -> Figure:
-        """For each shown sequence the stored frames and three recalls."""
         n = self.frames_shown
         height, width = result.extra["truth"].shape[2:]
         strips = [(sequence, key) for sequence in self.shown for key in STRIPS]
@@ -382,7 +351,7 @@ class Ablation(PictureTarget):
         return figure
 
 
-FIGURE_6 = RecallFigure(
+FIGURE_6 = _RecallFigure(
     name="fig6",
     title="Figure 6",
     data=("gait",),
@@ -393,7 +362,7 @@ FIGURE_6 = RecallFigure(
     "first frame with 2000 of 11264 pixels flipped. The database of the paper may not be passed on: unless --gait-dir names your "
     "copy, a figure drawn by this package walks instead.",
 )
-FIGURE_7 = RecallFigure(
+FIGURE_7 = _RecallFigure(
     name="fig7",
     title="Figure 7",
     data=("digits",),
@@ -404,14 +373,14 @@ FIGURE_7 = RecallFigure(
     "started from its first frame with 300 of 4096 pixels flipped; sequence 1 is shown. Unless --mnist-file names your copy "
     "of Moving MNIST or MNIST, the digits are scikit-learn's, moved in the same way.",
 )
-FIGURE_8 = Figure8(
+FIGURE_8 = _Figure8(
     name="fig8",
     title="Figure 8",
     data=("gait", "digits"),
     about="The errors of the networks of figures 6 and 7 in every epoch, per neuron. Learning ends after the first epoch "
     "without an error, since all later epochs would change nothing.",
 )
-ABLATION_GAIT = Ablation(
+ABLATION_GAIT = _Ablation(
     name="ablation-gait",
     title="Ablation on gait (appendix E)",
     data=("gait",),
@@ -419,7 +388,7 @@ ABLATION_GAIT = Ablation(
     shown=(1,),
     about="The sequence, network size and noise of figure 6, with three ways of learning.",
 )
-ABLATION_DIGITS = Ablation(
+ABLATION_DIGITS = _Ablation(
     name="ablation-digits",
     title="Ablation on moving digits (appendix E)",
     data=("digits",),

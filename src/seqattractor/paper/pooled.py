@@ -12,10 +12,10 @@ from matplotlib.figure import Figure
 from seqattractor import plots
 from seqattractor.paper import agreement
 from seqattractor.paper.agreement import LEVEL, Pooled, pool, pool_with_paper
-from seqattractor.paper.retrieval import OF_PAPER, TABLE_1, TABLE_2, WAYS
-from seqattractor.paper.settings import LEARNING, RANDOM_SEQUENCES
+from seqattractor.paper.retrieval import FIXED, OF_PAPER, TABLE_1, TABLE_2, WAYS
+from seqattractor.paper.settings import LEARNING
 from seqattractor.paper.target import Cell, Outcome, Request, Result, Row, Target, count_successes, flat_interval
-from seqattractor.report.page import Table, Verdict
+from seqattractor.report.page import Line, Table, Verdict
 from seqattractor.study.settings import PERIODS
 
 TABLES = {"table1": TABLE_1, "table2": TABLE_2}
@@ -24,27 +24,19 @@ READINGS = {"T - 1": 1, "T": 0}
 COLORS = {"T - 1": plots.BLUE, "T": plots.ORANGE}
 
 
-class PooledTables(Target):
+class _PooledTables(Target):
     """The trials of both tables, and as many again with T distinct patterns."""
 
     def cells(self, request: Request) -> list[Cell]:
-        """The cells of both tables as they are, whose trials are shared, and then with T distinct patterns."""
         return [cell for *_, cell in _plan(request)]
 
     def experiments(self, request: Request) -> list[str]:
-        """The table that each cell belongs to."""
         return [table for _, table, _ in _plan(request)]
 
     def settings(self, request: Request) -> dict[str, Any]:
-        """Those of section 6.2."""
-        return {key: RANDOM_SEQUENCES[key] for key in ("N", "flips")} | {
-            **LEARNING,
-            "recall_steps": f"{PERIODS} periods",
-            "trials": request.trials,
-        }
+        return {**FIXED, **LEARNING, "recall_steps": f"{PERIODS} periods", "trials": request.trials}
 
     def result(self, request: Request, outcomes: list[tuple[Cell, list[Outcome]]]) -> Result:
-        """A row for each cell, and the pooled ratios."""
         rows: list[Row] = []
         for (reading, table, cell), (_, trials) in zip(_plan(request), outcomes, strict=True):
             paper = OF_PAPER[table][cell["learn"]][cell[TABLES[table].varied]]
@@ -60,7 +52,6 @@ class PooledTables(Target):
         return result
 
     def verdict(self, result: Result) -> Verdict:
-        """Both readings, and whether the second explains what the first leaves."""
         [literal, other] = (pool_with_paper(result.rows(distinct=reading)) for reading in READINGS)
         pairs = zip(result.rows(distinct="T"), result.rows(distinct="T - 1"), strict=True)
         step = pool([(a["successes"], a["trials"], b["successes"], b["trials"]) for a, b in pairs])
@@ -74,28 +65,23 @@ class PooledTables(Target):
         return Verdict(literal.p >= LEVEL, text + few)
 
     def csv_rows(self, result: Result) -> list[Row]:
-        """The rows with both ends of the interval."""
         return [flat_interval(row) for row in result.rows()]
 
     def tables(self, result: Result) -> list[Table]:
-        """Pooled ratios of each part, and the counts of both readings beside the paper's."""
         parts = {reading: _parts(result, reading) for reading in READINGS}
         lines = [[part, *(parts[reading][part].words() for reading in READINGS)] for part in parts["T"]]
         found = [Table(["Here against the paper", *(f"{reading} distinct patterns" for reading in READINGS)], lines)]
         for table, target in TABLES.items():
-            lines = []
+            counts: list[Line] = []
             for learn, words in WAYS.items():
-                rows = {reading: result.rows(distinct=reading, table=table, learn=learn) for reading in READINGS}
-                for reading, here in rows.items():
-                    label = f"{words}, {reading} distinct (of {here[0]['trials']})"
-                    lines.append([label, *(str(row["successes"]) for row in here)])
-                lines.append([f"{words}, paper (of {agreement.TRIALS})", *(str(row["paper"]) for row in rows["T"])])
-            columns = [target.varied, *(str(row[target.varied]) for row in rows["T"])]
-            found.append(Table(columns, lines, f"{target.title}: successes."))
+                for reading in READINGS:
+                    rows = result.rows(distinct=reading, table=table, learn=learn)
+                    counts.append((f"{words}, {reading} distinct (of {rows[0]['trials']})", rows, "{successes}".format_map))
+                counts.append((f"{words}, paper (of {agreement.TRIALS})", rows, "{paper}".format_map))
+            found.append(Table.over(target.varied, counts, f"{target.title}: successes."))
         return found
 
     def figure(self, result: Result) -> Figure:
-        """The pooled odds ratios with their intervals, on a logarithmic axis."""
         figure, ax = plt.subplots(figsize=(7.2, 3.2))
         for k, reading in enumerate(READINGS):
             parts = _parts(result, reading)
@@ -119,7 +105,7 @@ class PooledTables(Target):
 
 
 def _plan(request: Request) -> list[tuple[str, str, Cell]]:
-    """Every cell with its reading and its table."""
+    """Return (reading, table, cell) for every cell; with T - 1 distinct patterns the trials are those of the tables."""
     return [
         (reading, table, cell if fewer else {**cell, "distinct": cell["T"]})
         for reading, fewer in READINGS.items()
@@ -129,7 +115,7 @@ def _plan(request: Request) -> list[tuple[str, str, Cell]]:
 
 
 def _parts(result: Result, reading: str) -> dict[str, Pooled]:
-    """The pooled ratio of each way of learning in each table, and of everything."""
+    """Return the pooled ratio of each way of learning in each table, and of everything."""
     parts = {
         f"{target.title}, {words[0].lower()}{words[1:]}": pool_with_paper(result.rows(distinct=reading, table=table, learn=learn))
         for table, target in TABLES.items()
@@ -139,7 +125,7 @@ def _parts(result: Result, reading: str) -> dict[str, Pooled]:
 
 
 def _conclusion(literal: Pooled, other: Pooled) -> str:
-    """Whether T distinct patterns explain the difference, which must be there first."""
+    """Describe whether T distinct patterns explain the difference."""
     if literal.p >= LEVEL:
         return f"At the level {LEVEL} there is no difference with T - 1 that would need an explanation."
     if other.p >= LEVEL:
@@ -152,7 +138,7 @@ def _conclusion(literal: Pooled, other: Pooled) -> str:
     return "So T distinct patterns do not explain the difference: with them it is still there."
 
 
-TARGET = PooledTables(
+TARGET = _PooledTables(
     name="pooled",
     title="Tables 1 and 2 pooled",
     trial="retrieval:retrieve_sequence",

@@ -1,27 +1,30 @@
-"""The paper again in one folder: trials through the one engine into one store, files of every target, and a report on all."""
+"""Reproduce the paper into a folder: all trials in one store, the files of every target, and a report on all of them."""
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from seqattractor.paper.settings import LEARNING
 from seqattractor.paper.target import NEIGHBOURS, Outcome, Request, Result, Target, get_target
-from seqattractor.report.page import Section, write_files
-from seqattractor.report.reproduce_page import reproduce_page, write_section
+from seqattractor.report.figures import as_picture, drawn
+from seqattractor.report.machine import machine_words, software_words
+from seqattractor.report.page import Picture, Section, duration, render, write_files
 from seqattractor.study.executors import Executor, Trials, in_this_process
 from seqattractor.study.protocol import Point, Protocol, Rounds, Trial
 from seqattractor.study.run import Progress, choose_executor, run_trials
 from seqattractor.study.store import Finished, Store
+from seqattractor.study.table import as_csv
 
 Finish = Callable[[Target, Result, float], None]
 """Called as ``finish(target, result, seconds)``, with the seconds that the trials took."""
 
 Bar = Callable[[str], Callable[[Progress], None]]
-"""Called with the name of a target; gives what is called with its progress."""
+"""Called with the name of a target; returns a function that is called with its progress."""
 
 
 def reproduce(
@@ -36,52 +39,17 @@ def reproduce(
 ) -> list[Section]:
     """Compute targets into a folder: for each a .json, .csv, .png and .pdf, and report.html on all that are finished.
 
-    Each of the paper's neighbours also has an .html, a page of its own.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Of targets, in the order of the report.
-    request : Request
-    folder : Path
-        Made if it does not exist; trials.db in it holds every finished trial.
-    jobs : int
-        Processes; 1 for this one.
-    dask : str, optional
-        The address of a Dask scheduler, or "local".
-    bar : callable, optional
-        Shows the progress of each target.
-    command : str
-        The command line that gives this report again.
-
-    Returns
-    -------
-    list of Section
-        What the report shows on each target.
+    Each of the paper's neighbours also has an .html page of its own. Every finished trial is in trials.db. `dask` is the address
+    of a scheduler, or "local"; `command` is the command line that the report shows. Returns the sections of the report.
     """
     started = time.perf_counter()
     sections: dict[str, Section] = {}
 
     def finish(target: Target, result: Result, seconds: float) -> None:
-        section = Section(
-            target.name,
-            target.title,
-            target.about,
-            target.verdict(result),
-            tables=target.tables(result),
-            animations=target.animations(result),
-            seconds=seconds,
-        )
-        sections[target.name] = write_section(
-            folder,
-            section,
-            data=result.data,
-            rows=target.csv_rows(result),
-            draw=lambda: target.figure(result),
-            more=target.more_figures(result),
-        )
+        sections[target.name] = section = write_target(folder, target, result, seconds)
         if target.name in NEIGHBOURS:  # one page per system
-            _write_page(folder, target.name, [sections[target.name]], request, command=command, seconds=seconds)
+            page = report_page([section], request, command=command, seconds=seconds)
+            write_files(folder, target.name, {"html": page.encode()})
 
     try:
         run_targets(names, request, folder / "trials.db", finish, executor=choose_executor(jobs, dask), bar=bar)
@@ -89,29 +57,79 @@ def reproduce(
         finished = [sections[name] for name in names if name in sections]
         if finished:
             missing, seconds = [name for name in names if name not in sections], time.perf_counter() - started
-            _write_page(folder, "report", finished, request, command=command, seconds=seconds, missing=missing)
+            page = report_page(finished, request, command=command, seconds=seconds, missing=missing)
+            write_files(folder, "report", {"html": page.encode()})
     return finished
 
 
-def _write_page(folder: Path, name: str, sections: Sequence[Section], request: Request, **told: Any) -> None:
-    """Write FOLDER/<name>.html on some sections."""
-    facts = _facts(request, neighbours_only=all(section.name in NEIGHBOURS for section in sections))
-    page = reproduce_page(sections, facts=facts, quick=request.quick, neighbours=NEIGHBOURS, **told)
-    write_files(folder, name, {"html": page.encode()})
-
-
-def _facts(request: Request, *, neighbours_only: bool) -> dict[str, str]:
-    """What was asked for, in words; settings and data of the paper only where they play a part."""
-    asked = {"Trials": f"{request.trials}, or fewer where a target needs fewer", "Seed": str(request.seed)}
-    if neighbours_only:
-        return asked
-    learning = ", ".join(f"{name} = {value}" for name, value in LEARNING.items())
-    return {
-        "Settings": f"{learning} (standard deviation of the initial weights: init_scale)",
-        **asked,
-        "Gait": str(request.gait_dir or "the drawn walker of this package"),
-        "Digits": str(request.mnist_file or "scikit-learn's digits, moved by this package"),
+def write_target(folder: Path, target: Target, result: Result, seconds: float) -> Section:
+    """Write the .json, .csv, .png and .pdf of a target and of its further figures; return its section of the report."""
+    more = target.more_figures(result)
+    # The captions of several pictures stand above them on the page, where the text of the section would come twice.
+    words = f"{target.title}." if more else f"{target.title}: {target.about}"
+    contents = {"json": (json.dumps(result.data, indent=1) + "\n").encode(), "csv": as_csv(target.csv_rows(result))}
+    files: list[str] = []
+    pictures: list[Picture] = []
+    figures = {target.name: (words, lambda: target.figure(result))} | {
+        f"{target.name}-{word}": each for word, each in more.items()
     }
+    for name, (caption, draw) in figures.items():
+        light, pdf = drawn(draw, "png", "pdf")
+        [dark] = drawn(draw, "png", dark=True)
+        contents |= {"png": light, "pdf": pdf}
+        files += [path.name for path in write_files(folder, name, contents)]
+        pictures.append(as_picture(light, dark, caption))
+        contents = {}
+    return Section(
+        target.name,
+        target.title,
+        target.about,
+        target.verdict(result),
+        pictures=pictures,
+        tables=target.tables(result),
+        animations=target.animations(result),
+        files=files,
+        seconds=seconds,
+    )
+
+
+def report_page(
+    sections: Sequence[Section], request: Request, *, command: str, seconds: float, missing: Sequence[str] = ()
+) -> str:
+    """Return the page on some sections as HTML; `missing` are the names of targets that were not finished."""
+    ours = [section for section in sections if section.name not in NEIGHBOURS]
+    others = [section for section in sections if section.name in NEIGHBOURS]
+    lead = []
+    if ours:
+        lead.append(f"{_agreement(ours)} targets that can be compared agree with the paper.")
+    if others:
+        lead.append(f"{_agreement(others)} experiments of other systems pass their consistency checks.")
+    if missing:
+        lead.append(f"Not finished: {', '.join(missing)}; the same command continues.")
+    if request.quick:
+        lead.append("This was a quick run with few trials.")
+    facts = {"Trials": f"{request.trials}, or fewer where a target needs fewer", "Seed": str(request.seed)}
+    if ours:
+        learning = ", ".join(f"{name} = {value}" for name, value in LEARNING.items())
+        facts = {
+            "Settings": f"{learning} (standard deviation of the initial weights: init_scale)",
+            **facts,
+            "Gait": str(request.gait_dir or "the drawn walker of this package"),
+            "Digits": str(request.mnist_file or "scikit-learn's digits, moved by this package"),
+        }
+    facts |= {
+        "Machine": machine_words(),
+        "Time": f"{duration(seconds)}, finished {datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
+        "Software": software_words(),
+    }
+    names = {"others_only": not ours, "only": sections[0].title if len(sections) == 1 else None}
+    return render("reproduce.html", sections=sections, lead=" ".join(lead), command=command, facts=facts, **names)
+
+
+def _agreement(sections: Sequence[Section]) -> str:
+    """Return how many of some sections agree, of how many that can be compared."""
+    agreements = [section.verdict.agrees for section in sections if section.verdict is not None]
+    return f"{sum(agrees is True for agrees in agreements)} of {sum(agrees is not None for agrees in agreements)}"
 
 
 def run_targets(
@@ -123,24 +141,12 @@ def run_targets(
     executor: Executor = in_this_process,
     bar: Bar | None = None,
 ) -> None:
-    """Run targets and hand over each result as soon as its last trial is there.
+    """Run targets and pass on each result as soon as its last trial is done.
 
-    Results depend on `request` alone, not on who does the trials. Every trial is committed to the store at `path` as it
-    finishes: after an interruption the same call does only what is missing. Trials that other code did are done again.
-
-    Parameters
-    ----------
-    names : sequence of str
-    request : Request
-    path : Path
-        The store, a file; made with its folder if it does not exist.
-    finish : callable
-    executor : Executor
-        Does the trials.
-    bar : callable, optional
-        Shows the progress of each target.
+    Results depend on `request` alone, not on the executor. Every trial is committed to the store at `path` as it finishes:
+    after an interruption the same call runs only the missing ones. Trials of other versions of the code are run again.
     """
-    # All plans first: data that cannot be read is seen before any work.
+    # All plans first: unreadable data are reported before any work.
     plans = [_Plan(get_target(name), request, finish, bar) for name in names]
     path.parent.mkdir(parents=True, exist_ok=True)
     with Store(path) as store:
@@ -148,7 +154,7 @@ def run_targets(
             plan.note(plan.trials, store, partly=False)
 
         def watched(trials: Trials) -> Generator[list[Finished], None, None]:
-            """Do trials as `executor` does; when it is asked for more, those that it gave are in the store."""
+            """Run trials with `executor`; when it is asked for more, the previous ones are in the store."""
             with closing(executor(trials)) as batches:
                 for batch in batches:
                     yield batch
@@ -157,7 +163,7 @@ def run_targets(
 
         run_trials([trial for plan in plans for trial in plan.trials], store, watched, current=True)
         for plan in plans:
-            plan.note(plan.trials, store)  # another process may have done a part of it
+            plan.note(plan.trials, store)  # another process may have run a part of it
             plan.check_complete(store)
 
 
@@ -177,9 +183,9 @@ class _Plan:
         self.show: Callable[[Progress], None] | None = None
 
     def note(self, trials: Iterable[Trial], store: Store, *, partly: bool = True) -> None:
-        """Take note of those of some trials that are in the store now, and hand the result over when it is complete.
+        """Collect the outcomes of trials that are in the store now, and pass on the result when it is complete.
 
-        The progress is shown, unless it is only a part that was there before: a bar tells the speed from its first trial on.
+        Progress is not shown for a part that was there before: a bar measures the speed from its first trial on.
         """
         before = len(self.missing)
         for trial in trials:
@@ -198,11 +204,11 @@ class _Plan:
             self.finish(self.target, self.target.result(self.request, cells), self.seconds)
 
     def check_complete(self, store: Store) -> None:
-        """Refuse to end while something is missing."""
+        """Raise an error with the reason if a trial is missing."""
         for trial in self.missing.values():
             there = store.get(trial)
-            problem = "nobody did it" if there is None else there.error or f"other code did it ({there.version})"
+            problem = "it was not run" if there is None else there.error or f"other code ran it ({there.version})"
             raise OSError(
                 f"{len(self.missing)} trials of {self.target.name} are missing; the first: {problem}. "
-                "What is finished is kept: run the same command again."
+                "Finished trials are saved: run the same command again."
             )

@@ -1,6 +1,7 @@
 """Random periodic sequences: how often a network retrieves one from a corrupted first pattern.
 
-Tables 1 and 2 and figure 5 beside the paper's counts; appendix F, sparse inputs and targets, against learning U and V.
+Tables 1 and 2 and figure 5 beside the paper's counts; appendix F, sparse inputs and targets, against learning U and V; and
+table 1 with learned biases, which the paper leaves out "as they can be absorbed into the equations".
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import Any
 
+import matplotlib as mpl
 import numpy as np
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
@@ -19,18 +21,16 @@ from seqattractor.networks.attractor import SequenceAttractor
 from seqattractor.paper import agreement
 from seqattractor.paper.settings import LEARNING, RANDOM_SEQUENCES, SPARSITY
 from seqattractor.paper.target import Cell, Outcome, Request, Result, Row, Target, count_successes, draw_successes, flat_interval
-from seqattractor.report.page import Table, Verdict
+from seqattractor.report.page import Line, Table, Verdict
 from seqattractor.study.settings import PERIODS
-from seqattractor.study.statistics import holm
 from seqattractor.study.trial import retrieve_with
 
 
 def retrieve_sequence(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str, Any]:
-    """One trial of tables 1 and 2; settings are T, M, N, flips and learn.
+    """Run one trial of tables 1 and 2; settings are T, M, N, flips and learn, and optionally bias and distinct.
 
-    "bias" is there where there are biases, and "distinct" if the period is not T - 1. By the text of section 6.2 a sequence x(1),
-    ..., x(T) has T - 1 distinct patterns, since x(T) = x(1). "distinct" is another number of them, after which x(1) comes again:
-    T if "period length T" is taken at its word.
+    By the text of section 6.2 a sequence x(1), ..., x(T) has T - 1 distinct patterns, since x(T) = x(1). "distinct" is another
+    number of them, after which x(1) comes again: T if "period length T" is taken at its word.
 
     Examples
     --------
@@ -41,22 +41,22 @@ def retrieve_sequence(settings: dict[str, Any], seed: np.random.SeedSequence) ->
 
 
 def retrieve_with_sparse_inputs(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str, Any]:
-    """One trial of appendix F, as `retrieve_sequence`, with hidden states sign(U x - theta)."""
+    """Run one trial of appendix F, as `retrieve_sequence`, with hidden states sign(U x - theta)."""
     return {"success": _retrieves(settings, seed, input_threshold=_theta(settings))}
 
 
 def retrieve_with_sparse_targets(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str, Any]:
-    """One trial of appendix F, as `retrieve_sequence`, with hidden targets sign(P x(t+1) - theta)."""
+    """Run one trial of appendix F, as `retrieve_sequence`, with hidden targets sign(P x(t+1) - theta)."""
     return {"success": _retrieves(settings, seed, target_threshold=_theta(settings))}
 
 
 def _theta(settings: dict[str, Any]) -> float:
-    """The threshold; settings count it in standard deviations of the projection of a pattern by standard normal weights."""
+    """Return the threshold; settings give it in standard deviations of the projection of a pattern by standard normal weights."""
     return float(settings["theta"] * sqrt(settings["N"]))
 
 
 def _retrieves(settings: dict[str, Any], seed: np.random.SeedSequence, **parameters: float) -> bool:
-    """Whether the paper's network retrieves its sequence; one stream of random numbers serves sequence, network and cue."""
+    """Return whether the paper's network retrieves its sequence; one random stream serves sequence, network and cue."""
     rng = np.random.default_rng(seed)
     how = {"learn": settings["learn"], "engine": "exact", "n_jobs": 1, "random_state": rng, **LEARNING, **parameters}
     length = settings.get("distinct", settings["T"] - 1) + 1  # with the last pattern, which is the first again
@@ -73,140 +73,199 @@ OF_PAPER = {"table1": agreement.TABLE_1, "table2": agreement.TABLE_2}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Counts(Target):
+class _Counts(Target):
     """Counts of successes beside the paper's, for each value of what is varied and both ways of learning."""
 
     trial: str = "retrieval:retrieve_sequence"
     varied: str
-    """What differs between cells, beside the way of learning: "T" or "M"."""
+    """The setting that differs between cells, beside the way of learning: "T" or "M"."""
 
     def cells(self, request: Request) -> list[Cell]:
-        """Every T and M with both ways of learning."""
         grid = RANDOM_SEQUENCES[self.experiment]
         return [{"T": T, "M": M, **FIXED, "learn": learn} for learn in WAYS for T in grid["T"] for M in grid["M"]]
 
     def settings(self, request: Request) -> dict[str, Any]:
-        """Those of section 6.2."""
         return {**FIXED, **LEARNING, "recall_steps": f"{PERIODS} T", "trials": request.trials}
 
     def rows(self, cell: Cell, trials: list[Outcome]) -> list[Row]:
-        """Count the successes."""
         paper = OF_PAPER[self.experiment][cell["learn"]][cell[self.varied]]
         return [{key: cell[key] for key in ("T", "M", "learn")} | count_successes(trials) | {"paper": paper}]
 
     def verdict(self, result: Result) -> Verdict:
-        """Agreement by Fisher's exact test."""
         return agreement.describe(agreement.compare(result.rows()), [self.varied, "learn"])
 
     def csv_rows(self, result: Result) -> list[Row]:
-        """The rows with both ends of the interval and the p-values."""
         return agreement.compare([flat_interval(row) for row in result.rows()])
 
 
-class CountsTable(Counts):
+class _CountsTable(_Counts):
     """A table of counts, ours above the paper's, and curves of both."""
 
     def tables(self, result: Result) -> list[Table]:
-        """Ours and the paper's counts, one column for each cell."""
-        lines = []
+        lines: list[Line] = []
         for learn, words in WAYS.items():
-            rows = sorted(result.rows(learn=learn), key=lambda row: int(row[self.varied]))
-            lines += [
-                [f"{words}, here (of {rows[0]['trials']})", *(str(row["successes"]) for row in rows)],
-                ["95 % interval, %", *("{:.0f}–{:.0f}".format(*(100 * end for end in row["interval"])) for row in rows)],
-                [f"{words}, paper (of {agreement.TRIALS})", *(str(row["paper"]) for row in rows)],
-            ]
-        return [Table([self.varied, *(str(row[self.varied]) for row in rows)], lines)]
-
-    def figure(self, result: Result) -> Figure:
-        """Success over the varied number, ours and the paper's, both with Wilson intervals."""
-        figure, axes = plt.subplots(1, 2, figsize=(9.0, 3.2), sharey=True)
-        grey = {"color": plots.GREY, "linestyle": "--", "marker": "s"}
-        for ax, learn in zip(axes, WAYS, strict=True):
             rows = result.rows(learn=learn)
-            paper = [{**row, "successes": row["paper"], "trials": agreement.TRIALS} for row in rows]
-            x = [row[self.varied] for row in rows]
-            shift = 0.006 * (max(x) - min(x))
-            draw_successes(paper, self.varied, shift=shift, label="paper", ax=ax, **grey)
-            draw_successes(rows, self.varied, shift=-shift, color=COLORS[learn], label="here", ax=ax)
-            ax.set_xlabel(AXES[self.varied])
-        axes[1].set_ylabel("")
-        _entitle(axes)
-        return figure
-
-
-class CountsFigure(Counts):
-    """Bars of counts, ours beside the paper's."""
+            lines += counts_and_intervals(f"{words}, here", rows)
+            lines.append((f"{words}, paper (of {agreement.TRIALS})", rows, "{paper}".format_map))
+        return [Table.over(self.varied, lines)]
 
     def figure(self, result: Result) -> Figure:
-        """One panel for each way of learning."""
+        def of_paper(row: Row) -> Row:
+            return {**row, "successes": row["paper"], "trials": agreement.TRIALS}
+
+        pairs = {learn: (result.rows(learn=learn), [of_paper(row) for row in result.rows(learn=learn)]) for learn in WAYS}
+        return _pairs_figure(self.varied, pairs, ("here", "paper"))
+
+
+def counts_and_intervals(label: str, rows: list[Row]) -> list[Line]:
+    """Return two lines of a table: successes, and their 95 % intervals in percent."""
+    return [
+        (f"{label} (of {rows[0]['trials']})", rows, "{successes}".format_map),
+        ("95 % interval, %", rows, lambda row: "{:.0f}–{:.0f}".format(*(100 * end for end in row["interval"]))),
+    ]
+
+
+def _pairs_figure(varied: str, pairs: dict[str, tuple[list[Row], list[Row]]], labels: tuple[str, str]) -> Figure:
+    """Draw two curves with Wilson intervals for each way of learning, the second one in grey."""
+    figure, axes = plt.subplots(1, 2, figsize=(9.0, 3.2), sharey=True)
+    for ax, (learn, (ours, others)) in zip(axes, pairs.items(), strict=True):
+        x = [row[varied] for row in ours]
+        shift = 0.006 * (max(x) - min(x))
+        grey = {"color": plots.GREY, "linestyle": "--", "marker": "s"}
+        draw_successes(others, varied, shift=shift, label=labels[1], ax=ax, **grey)
+        draw_successes(ours, varied, shift=-shift, color=COLORS[learn], label=labels[0], ax=ax)
+        ax.set_xlabel(AXES[varied])
+    axes[1].set_ylabel("")
+    _entitle(axes)
+    return figure
+
+
+class _CountsFigure(_Counts):
+    """Bars of counts, ours beside the paper's, in a panel for each way of learning."""
+
+    def figure(self, result: Result) -> Figure:
         figure, axes = plt.subplots(2, 1, figsize=(9.0, 5.4), sharex=True)
         for ax, learn in zip(axes, WAYS, strict=True):
-            rows = result.rows(learn=learn)
-            columns = ([row[key] for row in rows] for key in (self.varied, "successes", "trials", "paper"))
-            plots.compared_bars(*columns, color=COLORS[learn], ax=ax)
+            _draw_bars(result.rows(learn=learn), self.varied, COLORS[learn], ax)
         axes[1].set_xlabel(AXES[self.varied])
         _entitle(axes)
         return figure
 
 
+def _draw_bars(rows: list[Row], varied: str, color: str, ax: Axes) -> None:
+    """Draw success in percent, ours with Wilson intervals beside the paper's, with counts on the bars."""
+    at = np.arange(len(rows))
+    rates, paper = [100 * row["successes"] / row["trials"] for row in rows], [row["paper"] for row in rows]
+    ax.bar(at - 0.2, rates, 0.4, color=color, label=f"here (of {rows[0]['trials']})")
+    ax.bar(at + 0.2, paper, 0.4, facecolor="none", edgecolor=plots.GREY, hatch="////", label=f"paper (of {agreement.TRIALS})")
+    counts: dict[str, Any] = {"ha": "center", "va": "bottom", "fontsize": 7}  # so small that two 100s do not touch
+    for k, row in enumerate(rows):
+        low, high = (100 * end for end in row["interval"])
+        ax.plot([k - 0.2] * 2, [low, high], color=mpl.rcParams["text.color"], linewidth=1.0)
+        ax.text(k - 0.2, max(rates[k], high) + 1.5, str(row["successes"]), **counts)
+        ax.text(k + 0.2, paper[k] + 1.5, str(paper[k]), color=plots.GREY, **counts)
+    ax.set_xticks(at, [str(row[varied]) for row in rows])
+    ax.set(xlim=(-0.6, len(rows) - 0.4), ylim=(0, 116), yticks=range(0, 101, 25), ylabel="success, %")
+    ax.grid(axis="y")
+
+
 def _entitle(axes: list[Axes]) -> None:
-    """Say above each panel which way of learning it shows; the legend stands there, too, where no bar or interval can lie."""
+    """Write the way of learning above each panel, with the legend beside it, where no bar or interval can lie."""
     for ax, words in zip(axes, WAYS.values(), strict=True):
         ax.set_title(words, loc="left")
         ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, borderaxespad=0.0)
 
 
+class _Biases(_Counts):
+    """Beyond the paper: counts with learned biases beside those without, which are the trials of table 1."""
+
+    def cells(self, request: Request) -> list[Cell]:
+        without = super().cells(request)
+        return [*without, *({**cell, "bias": True} for cell in without)]
+
+    def rows(self, cell: Cell, trials: list[Outcome]) -> list[Row]:
+        return [{**row, "bias": cell.get("bias", False)} for row in super().rows(cell, trials)]
+
+    def verdict(self, result: Result) -> Verdict:
+        pairs = list(zip(result.rows(bias=False), result.rows(bias=True), strict=True))
+        differing = [
+            f"{WAYS[a['learn']]}, T = {a['T']}: {b['successes']} of {b['trials']} with biases, {a['successes']} without"
+            for a, b in agreement.differing(pairs)
+        ]
+
+        def total(**values: Any) -> str:
+            rows = result.rows(**values)
+            return f"{sum(row['successes'] for row in rows)} of {sum(row['trials'] for row in rows)}"
+
+        totals = "; ".join(
+            f"{words}: {total(learn=learn, bias=True)} with biases and {total(learn=learn, bias=False)} without biases"
+            for learn, words in WAYS.items()
+        )
+        found = f"Biases make a difference in {len(differing)} of {len(pairs)} cells"
+        cells = f" ({'; '.join(differing)})" if differing else ""
+        return Verdict(
+            None,
+            f"{found}{cells}: two-sided Fisher's exact test of the counts with biases against those without, Holm-corrected over "
+            f"all cells, level {agreement.LEVEL}. Successes in all cells together: {totals}. The paper has no such experiment."
+            + agreement.caution(max(row["trials"] for row in result.rows())),
+        )
+
+    def csv_rows(self, result: Result) -> list[Row]:
+        return [flat_interval(row) for row in result.rows()]
+
+    def tables(self, result: Result) -> list[Table]:
+        lines: list[Line] = []
+        for learn, words in WAYS.items():
+            for bias, name in ((False, "without biases"), (True, "with biases")):
+                lines += counts_and_intervals(f"{words}, {name}", result.rows(learn=learn, bias=bias))
+        return [Table.over("T", lines)]
+
+    def figure(self, result: Result) -> Figure:
+        pairs = {learn: (result.rows(learn=learn, bias=True), result.rows(learn=learn, bias=False)) for learn in WAYS}
+        return _pairs_figure("T", pairs, ("with biases", "without biases"))
+
+
 @dataclass(frozen=True, kw_only=True)
-class Sparsity(Target):
+class _Sparsity(Target):
     """Success against T for a grid of thresholds, compared with the paper's own method."""
 
     variants: dict[str, dict[str, Any]]
-    """The ways of learning to compare, by what they are called, as {"learn", "theta"}; the first one is the paper's method."""
+    """The ways of learning to compare, by their labels, as {"learn", "theta"}; the first one is the paper's method."""
 
     def cells(self, request: Request) -> list[Cell]:
-        """Each way of learning with each T; a quick look takes every second T."""
         periods = SPARSITY["T"][1::2] if request.quick else SPARSITY["T"]
         return [{**variant, "T": T, **FIXED_SPARSE} for variant in self.variants.values() for T in periods]
 
     def settings(self, request: Request) -> dict[str, Any]:
-        """The sizes, and the settings of section 6."""
         return {**FIXED_SPARSE, **LEARNING, "recall_steps": f"{PERIODS} T", "trials": request.trials}
 
     def rows(self, cell: Cell, trials: list[Outcome]) -> list[Row]:
-        """Count successes."""
         return [{key: cell[key] for key in ("learn", "theta", "T")} | count_successes(trials)]
 
     def verdict(self, result: Result) -> Verdict:
-        """The paper finds no significant gain; is there a cell with one?"""
-        own, *others = (result.rows(**variant) for variant in self.variants.values())
-        pairs = [
-            (f"{label}, T = {row['T']} ({row['successes']} of {row['trials']})", row, reference)
-            for label, rows in zip(list(self.variants)[1:], others, strict=True)
-            for row, reference in zip(rows, own, strict=True)
-        ]
-        p = [agreement.p_value(a["successes"], a["trials"], b["successes"], b["trials"]) for _, a, b in pairs]
+        """Look for a cell with a significant gain; the paper finds none."""
+        (_, own), *others = ((label, result.rows(**variant)) for label, variant in self.variants.items())
+        pairs = [(row, paper) for _, rows in others for row, paper in zip(rows, own, strict=True)]
+        labels = [label for label, rows in others for _ in rows]
         gains = [
-            words
-            for (words, row, reference), corrected in zip(pairs, holm(p), strict=True)
-            if row["successes"] > reference["successes"] and corrected < agreement.LEVEL
+            f"{label}, T = {row['T']} ({row['successes']} of {row['trials']})"
+            for label, (row, paper), p in zip(labels, pairs, agreement.corrected(pairs), strict=True)
+            if row["successes"] > paper["successes"] and p < agreement.LEVEL
         ]
-        test = f"two-sided Fisher's exact test in each of {len(p)} cells, Holm-corrected, level {agreement.LEVEL}"
+        test = f"two-sided Fisher's exact test in each of {len(pairs)} cells, Holm-corrected, level {agreement.LEVEL}"
         if gains:
             return Verdict(False, f"Unlike in the paper, sparsity helps here: {'; '.join(gains)} ({test}).")
         few = agreement.caution(max(row["trials"] for row in own))
         return Verdict(True, f"As in the paper, no threshold gives more successes than learning U and V ({test}).{few}")
 
     def tables(self, result: Result) -> list[Table]:
-        """Counts, one line for each way of learning."""
-        by_variant = {label: result.rows(**variant) for label, variant in self.variants.items()}
-        own = next(iter(by_variant.values()))
-        lines = [[label, *(str(row["successes"]) for row in rows)] for label, rows in by_variant.items()]
-        caption = f"Successes of {own[0]['trials']} trials. The paper's figure gives no numbers in its text."
-        return [Table(["T", *(str(row["T"]) for row in own)], lines, caption)]
+        lines: list[Line] = [
+            (label, result.rows(**variant), "{successes}".format_map) for label, variant in self.variants.items()
+        ]
+        trials = result.rows()[0]["trials"]
+        return [Table.over("T", lines, f"Successes of {trials} trials. The paper's figure gives no numbers in its text.")]
 
     def figure(self, result: Result) -> Figure:
-        """One curve for each way of learning."""
         figure, ax = plt.subplots(figsize=(8.0, 3.6))
         for k, (label, variant) in enumerate(self.variants.items()):
             draw_successes(result.rows(**variant), "T", shift=0.5 * (k - 2), label=label, marker="osD^v<"[k], ax=ax)
@@ -215,7 +274,7 @@ class Sparsity(Target):
         return figure
 
 
-TABLE_1 = CountsTable(
+TABLE_1 = _CountsTable(
     name="table1",
     experiment="table1",
     title="Table 1",
@@ -223,7 +282,7 @@ TABLE_1 = CountsTable(
     about="Random periodic sequences, N = 100 visible and M = 500 hidden neurons. A network learns one sequence and is started "
     "from its first pattern with 10 flipped units; it succeeds if the whole sequence then appears without a wrong unit.",
 )
-TABLE_2 = CountsTable(
+TABLE_2 = _CountsTable(
     name="table2",
     experiment="table2",
     title="Table 2",
@@ -231,21 +290,21 @@ TABLE_2 = CountsTable(
     about="As table 1, with sequences of length T = 70 and different numbers M of hidden neurons. T = 70, M = 500 stands in both "
     "tables of the paper, with different counts: 8 and 6 for learning only V, 88 and 94 for learning U and V.",
 )
-FIGURE_5A = CountsFigure(
+FIGURE_5A = _CountsFigure(
     name="fig5a",
     experiment="table1",
     title="Figure 5 (a)",
     varied="T",
     about="The trials of table 1 as bars: success against the period length T, with M = 500 hidden neurons.",
 )
-FIGURE_5B = CountsFigure(
+FIGURE_5B = _CountsFigure(
     name="fig5b",
     experiment="table2",
     title="Figure 5 (b)",
     varied="M",
     about="The trials of table 2 as bars: success against the number M of hidden neurons, for sequences of length T = 70.",
 )
-SPARSE_INPUTS = Sparsity(
+SPARSE_INPUTS = _Sparsity(
     name="sparse-inputs",
     title="Sparse inputs (appendix F)",
     trial="retrieval:retrieve_with_sparse_inputs",
@@ -256,11 +315,20 @@ SPARSE_INPUTS = Sparsity(
     about="U fixed and standard normal with hidden states sign(U x - theta), learning only V, against learning U and V. Theta is "
     "given in standard deviations of U x; the paper does not list its values.",
 )
-SPARSE_TARGETS = Sparsity(
+SPARSE_TARGETS = _Sparsity(
     name="sparse-targets",
     title="Sparse targets (appendix F)",
     trial="retrieval:retrieve_with_sparse_targets",
     variants={f"θ = {theta:g} SD": {"learn": "UV", "theta": theta} for theta in SPARSITY["theta"]},
     about="Learning U and V with hidden targets sign(P x(t+1) - theta). Theta is given in standard deviations of P x; the paper "
     "does not list its values, and theta = 0 is its own method.",
+)
+BIASES = _Biases(
+    name="biases",
+    experiment="table1",
+    title="Table 1 with biases",
+    varied="T",
+    about="The networks of table 1 with learned biases (bias=True) beside those without. A unit that is always +1 feeds hidden "
+    "and visible neurons, and its weights learn by the same rule. Random patterns do not need it; the XOR sequence of section 3 "
+    "does.",
 )

@@ -19,9 +19,9 @@ RANDOM_SEQUENCES: dict[str, Any] = {  # section 6.2
     "table2": {"T": [70], "M": list(range(100, 1001, 100))},
 }
 
-LEARNED_FEEDBACK = 0.02  # lambda of learned targets; docs/learned_targets.rst says how it was chosen
+LEARNED_FEEDBACK = 0.02  # lambda of learned targets; how it was chosen: docs/learned_targets.rst
 
-RECONSTRUCTION: dict[str, Any] = {  # figure 3; the paper does not say which M
+RECONSTRUCTION: dict[str, Any] = {  # figure 3; the paper does not state M
     "N": 100,
     "M": [25, 50, 100, 200, 300, 400, 600, 800, 1000, 1500, 2000],
     "P": ["gaussian", "uniform"],
@@ -30,7 +30,7 @@ RECONSTRUCTION: dict[str, Any] = {  # figure 3; the paper does not say which M
 GAIT: dict[str, Any] = {"T": 103, "shape": [128, 88], "M": 200, "flips": 2000}  # section 6.3
 DIGITS: dict[str, Any] = {"sequences": 20, "T": 20, "shape": [64, 64], "M": 1000, "flips": 300}  # section 6.3
 
-SPARSITY: dict[str, Any] = {  # appendix F; the paper does not say which theta
+SPARSITY: dict[str, Any] = {  # appendix F; the paper does not state theta
     "N": 100,
     "M": 500,
     "flips": 10,

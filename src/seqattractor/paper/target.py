@@ -1,8 +1,7 @@
-"""What a table or figure of the paper is here: cells of independent trials, a result, and a view of it.
+"""A target is a table or figure of the paper: cells of independent trials, a result, and its tables and figures.
 
 To add one, write a file with a subclass of `Target` and an instance of it, and give it a line in `TARGETS`. Its trial is a
-function ``(settings, seed) -> outcome`` in the same file. Everything else (seeds, processes, resuming, progress, files,
-report) is taken care of.
+function ``(settings, seed) -> outcome`` in the same file.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ TARGETS = {
     "sparse-targets": "retrieval:SPARSE_TARGETS",
     "theorems": "theory:THEOREMS",
     "pooled": "pooled:TARGET",
-    "biases": "biases:TARGET",
+    "biases": "retrieval:BIASES",
     "learned-targets": "learned_targets:TARGET",
     "capacity": "capacity:TARGET",
     "comparison": "comparison:TARGET",
@@ -55,10 +54,10 @@ PAST_THE_PAPER = ("pooled", "biases", "learned-targets", "capacity", "comparison
 QUICK_TRIALS = 5
 
 Cell = dict[str, Any]
-"""What all trials of a cell share, as plain JSON values: part of the seed, and passed to every trial."""
+"""The settings of the trials of a cell, as plain JSON values: a part of the seed, and passed to every trial."""
 
 Outcome = dict[str, Any]
-"""What one trial gave, as plain JSON values."""
+"""The outcome of one trial, as plain JSON values."""
 
 Row = dict[str, Any]
 """One row of a result, as plain JSON values."""
@@ -66,13 +65,13 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Request:
-    """What to reproduce: how many trials, from which seed, on which data."""
+    """The number of trials, the seed and the data of a reproduction."""
 
     trials: int = 100
     """Trials per cell; targets that need fewer networks take fewer."""
     seed: int = 0
     quick: bool = False
-    """Few trials and coarse grids where time would go: a look, not a test."""
+    """Few trials and coarse grids."""
     full: bool = False
     """Larger sizes of neighbours, nearer to the published ones."""
     gait_dir: Path | None = None
@@ -81,7 +80,7 @@ class Request:
     """A file with Moving MNIST or MNIST; by default scikit-learn's digits."""
 
     def at_most(self, trials: int) -> int:
-        """The number of trials, but no more than `trials`."""
+        """Return the number of trials asked for, but no more than `trials`."""
         return min(self.trials, trials)
 
 
@@ -93,7 +92,7 @@ class Result:
     extra: dict[str, Any] = field(default_factory=dict)
 
     def rows(self, **values: Any) -> list[Row]:
-        """The rows that have these values.
+        """Return the rows that have these values.
 
         Examples
         --------
@@ -113,78 +112,72 @@ class Target(ABC):
     about: str
     """One or two sentences for the report: what is done here, and how."""
     trial: str
-    """The function that does one trial, as "module:function" of `seqattractor.paper`."""
+    """The function that runs one trial, as "module:function" of `seqattractor.paper`."""
     experiment: str = ""
-    """Whose trials these are: targets of one experiment share them. By default the target's own."""
+    """Targets of the same experiment share their trials; by default the name."""
 
     @property
     def trial_function(self) -> str:
-        """The full name of the function that does one trial."""
+        """The full name of the function that runs one trial."""
         return self.trial if "." in self.trial else f"seqattractor.paper.{self.trial}"
 
     @abstractmethod
     def cells(self, request: Request) -> list[Cell]:
-        """The cells, in the order of the result."""
+        """Return the cells, in the order of the result."""
 
     def experiments(self, request: Request) -> list[str]:
-        """Whose trials each cell has; all of them those of `experiment`, unless a target puts several together."""
+        """Return the experiment of each cell."""
         return [self.experiment or self.name] * len(self.cells(request))
 
     def n_trials(self, request: Request, cell: Cell) -> int:
-        """How many trials a cell has."""
+        """Return the number of trials of a cell."""
         return request.trials
 
     def result(self, request: Request, outcomes: list[tuple[Cell, list[Outcome]]]) -> Result:
-        """Put the outcomes of all cells together."""
+        """Return the result of the outcomes of all cells."""
         rows = [row for cell, trials in outcomes for row in self.rows(cell, trials)]
         settings = {**self.settings(request), "seed": request.seed}
         return Result({"settings": settings, "rows": rows}, self.extra(outcomes))
 
     def settings(self, request: Request) -> dict[str, Any]:
-        """What the JSON file says about the networks and trials, beside the seed."""
+        """Return the settings for the JSON file, beside the seed."""
         return {"trials": request.trials}
 
     def rows(self, cell: Cell, trials: list[Outcome]) -> list[Row]:
-        """The rows that the outcomes of one cell give."""
+        """Return the rows of one cell."""
         raise NotImplementedError
 
     def extra(self, outcomes: list[tuple[Cell, list[Outcome]]]) -> dict[str, Any]:
-        """What only the pictures need."""
+        """Return what only the pictures need."""
         return {}
 
     @abstractmethod
     def verdict(self, result: Result) -> Verdict:
-        """Say in plain words whether this agrees with the paper."""
+        """Return whether the result agrees with the paper, and a description of it."""
 
     @abstractmethod
     def figure(self, result: Result) -> Figure:
-        """Draw it."""
+        """Draw the result."""
 
     def more_figures(self, result: Result) -> dict[str, tuple[str, Callable[[], Figure]]]:
-        """Give further figures: by a plain word for the file's name, what each shows, and what draws it."""
+        """Return captions and drawing functions of further figures, by a word for the file's name."""
         return {}
 
     def csv_rows(self, result: Result) -> list[Row]:
-        """The rows of the CSV file."""
+        """Return the rows of the CSV file."""
         return result.rows()
 
     def tables(self, result: Result) -> list[Table]:
-        """Tables for the report, beside the figure."""
+        """Return tables for the report."""
         return []
 
     def animations(self, result: Result) -> list[Animation]:
-        """Moving pictures for the report."""
+        """Return animations for the report."""
         return []
 
 
 def get_target(name: str) -> Target:
-    """The target of this name.
-
-    Examples
-    --------
-    >>> get_target("table1").title
-    'Table 1'
-    """
+    """Return the target of this name."""
     if name not in TARGETS:
         raise ValueError(no_such("target", name, TARGETS))
     file, _, instance = TARGETS[name].partition(":")
@@ -194,26 +187,20 @@ def get_target(name: str) -> Target:
 
 
 def count_successes(trials: Sequence[Outcome]) -> Row:
-    """Give the part of a row that says how many trials succeeded, with the 95 % Wilson interval.
-
-    Examples
-    --------
-    >>> count_successes([{"success": True}, {"success": False}])["successes"]
-    1
-    """
+    """Return the number of trials and successes with the 95 % Wilson interval, as a part of a row."""
     successes = sum(outcome["success"] for outcome in trials)
     return {"trials": len(trials), "successes": successes, "interval": list(wilson_interval(successes, len(trials)))}
 
 
 def draw_successes(rows: Sequence[Row], x: str, *, ax: Axes, **line: Any) -> None:
-    """Draw the successes of rows over what they have under the key `x`, with intervals."""
+    """Draw the successes of rows over their values of `x`, with intervals."""
     from seqattractor import plots
 
     plots.success_curve(*([row[key] for row in rows] for key in (x, "successes", "trials")), ax=ax, **line)
 
 
 def flat_interval(row: Row) -> Row:
-    """Give a row with both ends of its interval in columns of their own.
+    """Return a row with both ends of its interval in columns of their own.
 
     Examples
     --------

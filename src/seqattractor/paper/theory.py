@@ -1,7 +1,4 @@
-"""What it is and why it works: figure 2, the network; figure 3, x read off sign(P x) by V = P+ or P^T; the theorems.
-
-The four theorems are checked on random instances, and so are the two extensions that the paper states.
-"""
+"""Figure 2, the network; figure 3, x decoded from sign(P x) by V = P+ or P^T; and the theorems on random instances."""
 
 from __future__ import annotations
 
@@ -20,7 +17,7 @@ from seqattractor.networks.attractor import SequenceAttractor
 from seqattractor.networks.one_hot import OneHotNetwork
 from seqattractor.paper.settings import LEARNING, RECONSTRUCTION
 from seqattractor.paper.target import Cell, Outcome, Request, Result, Row, Target
-from seqattractor.report.page import Table, Verdict
+from seqattractor.report.page import Line, Table, Verdict
 from seqattractor.rule import sign
 from seqattractor.sequences import Sequences
 
@@ -107,7 +104,7 @@ def theorem_3_for_V(rng: np.random.Generator) -> bool:
 
 
 def _one_step_is_enough(update: Callable[..., int], weights: Floats, state: Floats, target: Floats, kappa: float) -> bool:
-    """Whether one step removes all errors, of which there were some, at a rate just above what the proof asks for."""
+    """Return whether one step at a rate just above the bound of the proof removes all errors, of which there were some."""
     eta = 1.01 * (kappa + np.abs(weights @ state).max()) / len(state)
     before = update(weights, state, target, kappa=kappa, eta=eta)
     return before > 0 and update(weights, state, target, kappa=kappa, eta=eta) == 0
@@ -127,7 +124,7 @@ def theorem_4_for_U(rng: np.random.Generator) -> bool:
 
 
 def _learned(rng: np.random.Generator) -> tuple[Sequences, SequenceAttractor]:
-    """A random sequence of random size, and a network that has learned it until there was no error left."""
+    """Return a random sequence of random size, and a network that learned it until no error was left."""
     T, N, M = int(rng.integers(5, 25)), int(rng.integers(40, 80)), int(rng.integers(100, 300))
     X = random_periodic(T, N, rng=rng)
     net = SequenceAttractor(M, random_state=rng, engine="exact", n_jobs=1, **{**LEARNING, "max_epochs": EPOCHS}).fit(X)
@@ -135,9 +132,9 @@ def _learned(rng: np.random.Generator) -> tuple[Sequences, SequenceAttractor]:
 
 
 def withstands(weights: Floats, states: ArrayLike, wanted: ArrayLike, rng: np.random.Generator) -> bool:
-    """Whether every neuron answers as wanted (n, out) to states (n, in) with as many flips as epsilon max |w| < kappa allows.
+    """Return whether every neuron gives the wanted answers, (n, out), to states, (n, in), with flips that Theorem 4 allows.
 
-    The flips are the worst that the neuron can get, those inputs that speak most for the wanted answer, and as many at random.
+    As many inputs as epsilon max |w| < kappa allows are flipped: the worst for the neuron, and random ones.
     """
     given, answers = np.asarray(states, dtype=np.float64), np.asarray(wanted)
     epsilon = LEARNING["kappa"] / np.abs(weights).max(axis=1)  # for each neuron; sum |y' - y| must stay below it
@@ -158,7 +155,6 @@ CHECKS = {"1": theorem_1, "2": theorem_2, "3": theorem_3, "3 for V": theorem_3_f
 
 DECODERS = {"pseudo_inverse": "V = P⁺", "transpose": "V = Pᵀ"}
 LINES = {"pseudo_inverse": ("$V = P^+$", plots.BLUE, "-"), "transpose": (r"$V = P^\top$", plots.ORANGE, "--")}
-
 STATEMENTS = {
     "1": "Any sequence of distinct patterns with x(1) = x(T) is made by a network with M = T - 1 hidden neurons.",
     "2": "If weights without errors exist, learning from zero weights ends in finitely many steps.",
@@ -167,47 +163,40 @@ STATEMENTS = {
     "4": "Without errors, hidden states perturbed by less than kappa / max |V| still give the next pattern.",
     "4 for U": "The same for U: visible states perturbed by less than kappa / max |U| still give the hidden states.",
 }
-"""By theorem; "for" marks the two that the paper says can be trivially extended."""
+"""By theorem; "for" marks the two extensions that the paper states."""
 
 
-class Figure2(Target):
-    """Figure 2, which is a drawing; that the network in it is the one that this package runs is checked on random states."""
+class _Figure2(Target):
+    """Figure 2, a drawing; random networks check that it shows the network that this package runs."""
 
     def cells(self, request: Request) -> list[Cell]:
-        """One, with as many neurons as are drawn."""
         return [{"N": 5, "M": 4}]
 
     def rows(self, cell: Cell, trials: list[Outcome]) -> list[Row]:
-        """Count the networks whose steps are those of the unfolded one."""
         return [{**cell, "networks": len(trials), "equal": sum(outcome["equal"] for outcome in trials)}]
 
     def verdict(self, result: Result) -> Verdict:
-        """The steps must be the same in every network."""
         [row] = result.rows()
         words = f"{row['equal']} of {row['networks']} random networks of N = {row['N']} and M = {row['M']} neurons"
         return Verdict(row["equal"] == row["networks"], f"The steps of {words} are those of the network drawn, neuron by neuron.")
 
     def figure(self, result: Result) -> Figure:
-        """The network and the network unfolded in time."""
         figure, ax = plt.subplots(figsize=(8.0, 2.6))
         [row] = result.rows()
         plots.network_diagram(row["N"], row["M"], ax=ax)
         return figure
 
 
-class Figure3(Target):
+class _Figure3(Target):
     """Figure 3."""
 
     def cells(self, request: Request) -> list[Cell]:
-        """Each distribution of P with each M."""
         return [{"P": P, "M": M, "N": RECONSTRUCTION["N"]} for P in RECONSTRUCTION["P"] for M in RECONSTRUCTION["M"]]
 
     def settings(self, request: Request) -> dict[str, Any]:
-        """The size of the patterns."""
         return {"N": RECONSTRUCTION["N"], "trials": request.trials}
 
     def rows(self, cell: Cell, trials: list[Outcome]) -> list[Row]:
-        """Average over trials."""
         rows = []
         for decoder in DECODERS:
             errors = [outcome[decoder] for outcome in trials]
@@ -217,7 +206,6 @@ class Figure3(Target):
         return rows
 
     def verdict(self, result: Result) -> Verdict:
-        """For large M the error is nearly gone, with both matrices and both distributions."""
         values, n = [row["M"] for row in result.rows()], result.data["settings"]["N"]
         first, last = ([row["mean_error"] for row in result.rows(M=M)] for M in (min(values), max(values)))
         return Verdict(
@@ -228,16 +216,14 @@ class Figure3(Target):
         )
 
     def tables(self, result: Result) -> list[Table]:
-        """Mean errors over M."""
-        lines = [
-            [f"{P.capitalize()}, {words}", *(f"{row['mean_error']:.1f}" for row in result.rows(P=P, V=decoder))]
+        lines: list[Line] = [
+            (f"{P.capitalize()}, {words}", result.rows(P=P, V=decoder), "{mean_error:.1f}".format_map)
             for P in RECONSTRUCTION["P"]
             for decoder, words in DECODERS.items()
         ]
-        return [Table(["M", *map(str, RECONSTRUCTION["M"])], lines)]
+        return [Table.over("M", lines)]
 
     def figure(self, result: Result) -> Figure:
-        """A panel for each distribution of P."""
         figure, axes = plt.subplots(1, 2, figsize=(9.0, 3.2), sharey=True)
         for ax, P in zip(axes, RECONSTRUCTION["P"], strict=True):
             for decoder, (label, color, dash) in LINES.items():
@@ -253,24 +239,20 @@ class Figure3(Target):
         return figure
 
 
-class Theorems(Target):
+class _Theorems(Target):
     """Theorems 1 to 4 and their extensions."""
 
     def cells(self, request: Request) -> list[Cell]:
-        """One cell for each theorem and each extension."""
         return [{"theorem": name} for name in STATEMENTS]
 
     def settings(self, request: Request) -> dict[str, Any]:
-        """Those of section 6."""
         return {**LEARNING, "trials": request.trials}
 
     def rows(self, cell: Cell, trials: list[Outcome]) -> list[Row]:
-        """Count the instances."""
         name, held = cell["theorem"], sum(outcome["holds"] for outcome in trials)
         return [{"theorem": name, "statement": STATEMENTS[name], "instances": len(trials), "held": held}]
 
     def verdict(self, result: Result) -> Verdict:
-        """All must hold, every time."""
         failed = [row for row in result.rows() if row["held"] < row["instances"]]
         total = sum(row["instances"] for row in result.rows())
         if not failed:
@@ -279,11 +261,9 @@ class Theorems(Target):
         return Verdict(False, f"Held in fewer instances than were tried: {words}.")
 
     def tables(self, result: Result) -> list[Table]:
-        """What each theorem says and how often it held."""
         return [Table.of(result.rows(), {"Theorem": "{theorem}. {statement}", "held in": "{held} of {instances}"})]
 
     def figure(self, result: Result) -> Figure:
-        """Bars of the instances in which each theorem held."""
         rows = result.rows()
         figure, ax = plt.subplots(figsize=(6.4, 2.9))
         labels = [f"theorem {row['theorem']}" for row in rows]
@@ -294,7 +274,7 @@ class Theorems(Target):
         return figure
 
 
-FIGURE_2 = Figure2(
+FIGURE_2 = _Figure2(
     name="fig2",
     title="Figure 2",
     trial="theory:step_network",
@@ -302,14 +282,14 @@ FIGURE_2 = Figure2(
     "are visible neurons, empty ones hidden. Networks with random weights are run beside the drawing, eqs. (2) and (3), "
     "connection by connection, from all 32 visible states.",
 )
-FIGURE_3 = Figure3(
+FIGURE_3 = _Figure3(
     name="fig3",
     title="Figure 3",
     trial="theory:reconstruct_pattern",
     about="The reconstruction error |x - sign(V sign(P x))|, summed over N = 100 units (each wrong one counts 2), for a random "
     "M x N matrix P and a random x. The paper does not list its values of M.",
 )
-THEOREMS = Theorems(
+THEOREMS = _Theorems(
     name="theorems",
     title="Theorems 1 to 4 and their extensions",
     trial="theory:check_theorem",

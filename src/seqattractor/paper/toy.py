@@ -23,7 +23,7 @@ from seqattractor.study.statistics import side
 
 
 def train_perceptron(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str, Any]:
-    """Figure 1: train a perceptron from a random start and run it from the first pattern; or, with "proof", ask for weights."""
+    """Figure 1: train a perceptron and run it from the first pattern; or, with "proof", prove that there are no weights."""
     if "proof" in settings:
         return _prove(settings["proof"])
     X = toy(settings["sequence"])
@@ -38,7 +38,7 @@ def train_perceptron(settings: dict[str, Any], seed: np.random.SeedSequence) -> 
 
 
 def _prove(sequence: int) -> dict[str, Any]:
-    """The neurons that no weights can drive, not even with biases, and a proof in whole numbers for the first of them."""
+    """Return the neurons that no weights can drive, even with biases, and a proof in integers for the first of them."""
     answer = separable(toy(sequence), bias=True)
     combination = answer.proof(int(answer.impossible[0])).combination
     assert combination is not None  # since the neuron is impossible
@@ -58,19 +58,16 @@ def retrieve_toy(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict
     }
 
 
-class Figure1(Target):
+class _Figure1(Target):
     """Figure 1."""
 
     def cells(self, request: Request) -> list[Cell]:
-        """One cell of networks for each sequence, and one with the proof."""
         return [{"sequence": 1}, {"sequence": 2}, {"proof": 1}, {"proof": 2}]
 
     def n_trials(self, request: Request, cell: Cell) -> int:
-        """A proof is made once."""
         return 1 if "proof" in cell else request.trials
 
     def result(self, request: Request, outcomes: list[tuple[Cell, list[Outcome]]]) -> Result:
-        """Count networks that learned, beside the proof."""
         proofs = {cell["proof"]: trials[0] for cell, trials in outcomes if "proof" in cell}
         trained = {cell["sequence"]: trials for cell, trials in outcomes if "sequence" in cell}
         rows = [
@@ -90,7 +87,6 @@ class Figure1(Target):
         return Result({"settings": settings, "rows": rows}, {"trajectories": trajectories})
 
     def verdict(self, result: Result) -> Verdict:
-        """Both the proof and the perceptron say no."""
         rows = result.rows()
         proofs = "; ".join(
             f"sequence {row['sequence']}: {len(row['impossible_neurons'])} of {TOY['N']} neurons impossible" for row in rows
@@ -104,7 +100,6 @@ class Figure1(Target):
         )
 
     def tables(self, result: Result) -> list[Table]:
-        """The proofs, for anybody to check."""
         columns = {
             "": "Sequence {sequence}",
             "impossible neurons": "{neurons}",
@@ -122,7 +117,6 @@ class Figure1(Target):
         return [Table.of(rows, columns, caption)]
 
     def figure(self, result: Result) -> Figure:
-        """The sequences above, what a trained network does from their first pattern below."""
         figure, axes = plt.subplots(2, 2, figsize=(6.0, 6.6))
         for (above, below), (number, trajectory) in zip(axes.T, sorted(result.extra["trajectories"].items()), strict=True):
             X = toy(number)
@@ -133,24 +127,20 @@ class Figure1(Target):
         return figure
 
 
-class Figure4(Target):
+class _Figure4(Target):
     """Figure 4."""
 
     def cells(self, request: Request) -> list[Cell]:
-        """One cell for each sequence."""
         return [{"sequence": number, "M": TOY["M"], "flips": TOY["flips"]} for number in (1, 2)]
 
     def settings(self, request: Request) -> dict[str, Any]:
-        """Those of section 6.1."""
         return {**TOY, **LEARNING, "recall_steps": f"{PERIODS} T", "trials": request.trials}
 
     def rows(self, cell: Cell, trials: list[Outcome]) -> list[Row]:
-        """Count networks that learned, and those that retrieved."""
         learned = sum(outcome["learned"] for outcome in trials)
         return [{"sequence": cell["sequence"], "learned": learned} | count_successes(trials)]
 
     def extra(self, outcomes: list[tuple[Cell, list[Outcome]]]) -> dict[str, Any]:
-        """The cleanest retrieval of each sequence."""
         shown = {}
         for cell, trials in outcomes:
             X = toy(cell["sequence"])
@@ -159,21 +149,19 @@ class Figure4(Target):
         return {"shown": shown}
 
     def verdict(self, result: Result) -> Verdict:
-        """The paper shows that it works; here is how often."""
         rows = result.rows()
         counts = " and ".join(f"{row['successes']} of {row['trials']}" for row in rows)
         usual = all(side(row["successes"], row["trials"]) >= 0 for row in rows)  # else chance does not explain so few
         shown = all(row["successes"] for row in rows)
         learned = " and ".join(f"{row['learned']}" for row in rows)
         return Verdict(
-            usual if shown or not usual else None,  # a few trials without a success say nothing
+            usual if shown or not usual else None,  # a few trials without a success are not enough
             f"With hidden neurons {learned} of {rows[0]['trials']} networks make every transition of sequences 1 and 2, and "
             f"{counts} retrieve them from two flipped units; the paper shows one retrieval of each, and the figure here the "
             "cleanest of ours. That counts as agreement unless the exact binomial test shows a success rate below one half.",
         )
 
     def tables(self, result: Result) -> list[Table]:
-        """Counts with intervals."""
         columns = {
             "": "Sequence {sequence}",
             "every transition learned": "{learned} of {trials}",
@@ -184,7 +172,6 @@ class Figure4(Target):
         return [Table.of(rows, columns)]
 
     def figure(self, result: Result) -> Figure:
-        """One retrieval of each sequence, for two periods."""
         figure, axes = plt.subplots(1, 2, figsize=(9.0, 4.0))
         for ax, (number, trajectory) in zip(axes, sorted(result.extra["shown"].items()), strict=True):
             X = toy(number)
@@ -194,7 +181,7 @@ class Figure4(Target):
         return figure
 
 
-FIGURE_1 = Figure1(
+FIGURE_1 = _Figure1(
     name="fig1",
     title="Figure 1",
     trial="toy:train_perceptron",
@@ -202,7 +189,7 @@ FIGURE_1 = Figure1(
     "visible neurons only is trained on each by the perceptron rule with the paper's margin and rate, and a linear program "
     "looks for weights, neuron by neuron, or proves in whole numbers that there are none.",
 )
-FIGURE_4 = Figure4(
+FIGURE_4 = _Figure4(
     name="fig4",
     title="Figure 4",
     trial="toy:retrieve_toy",

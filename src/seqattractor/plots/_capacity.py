@@ -30,7 +30,6 @@ def capacity_curve(
     ends : tuple of int, optional
         The smallest and the largest T; by default those that were tried.
     ax : Axes, optional
-        By default new ones.
 
     Returns
     -------
@@ -99,7 +98,7 @@ def capacity_map(capacities: Any, *, ax: Axes | None = None) -> Axes:
             ax.plot(fine, [law(first.settings | {axis: value}) for value in fine], "--", color=f"C{k % 6}", linewidth=1.2)
     ax.set(xscale="log", yscale="log")
     _ticks(ax.xaxis, sorted({each.settings[axis] for each in every}))
-    # An interval may reach down to 1 where a rare failure cannot be told from a rate below the one asked for.
+    # An interval may reach down to 1 where rare failures are consistent with a rate below the one asked for.
     low, high = ax.set_ylim(bottom=max(ax.get_ylim()[0], 0.4 * min(each.t for each in every)))
     _ticks(ax.yaxis, _round_numbers(low, high, (1, 2, 3, 5)))
     ax.set_xlabel("number of sequences S" if axis == "sequences" else _SYMBOLS[axis])
@@ -112,7 +111,7 @@ def capacity_map(capacities: Any, *, ax: Axes | None = None) -> Axes:
 
 
 def _round_numbers(low: float, high: float, digits: tuple[int, ...]) -> list[int]:
-    """The numbers of one of these digits and zeros that lie between."""
+    """Return the numbers between that consist of one of these digits and zeros."""
     return [digit * 10**power for power in range(5) for digit in digits if low <= digit * 10**power <= high]
 
 
@@ -123,7 +122,7 @@ def _ticks(axis: Axis, values: list[int]) -> None:
 
 
 def capacity_groups(capacities: Any) -> tuple[str | None, dict[str, list[tuple[Any, Any]]]]:
-    """Give the size along the axis of a map, if one varies, and capacities with their laws by the label of their line."""
+    """Return the size along the axis of a map, if one varies, and capacities with their laws by the label of their line."""
     every = [(each, law) for group, law in zip(capacities.groups, capacities.laws, strict=True) for each in group]
 
     def varies(name: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple, cast
 
 import matplotlib as mpl
@@ -15,14 +15,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from seqattractor._checks import MOST, check_choice, check_counts, check_finite, check_flag, check_kind, check_number, say
 from seqattractor.analysis._retrieval import wilson_interval
-from seqattractor.plots._house import BLUE, GREEN, GREY, ORANGE, RED, axes_or_new, check_color
+from seqattractor.plots._house import BLUE, GREEN, GREY, ORANGE, RED, axes_or_new
 
-# Beside the five of the house; told apart by people who see no red or no green, and on light and dark ground.
+# Beside the five of `_house`: safe for colour-blind readers, and visible on light and dark ground.
 _PURPLE, _TEAL, _PINK, _BROWN = "#8a6fc0", "#5fb0b0", "#cc79a7", "#a08030"
 
 
 class Look(NamedTuple):
-    """How the curve of a network is drawn. In grey, marker and line tell it from those of a similar colour."""
+    """The look of a network's curve. Marker and line distinguish it from those of a similar colour, and in print."""
 
     color: str
     """The user's networks have the colour of the text."""
@@ -76,7 +76,7 @@ _OF_USERS = [(marker, line, filled) for line in ("-", "--", "-.", ":") for fille
 
 
 def looks_of(names: Sequence[str]) -> dict[str, Look]:
-    """Give the looks of networks, those of the user's by their names: the same in every figure, unless two would look alike.
+    """Return the looks of networks; those of the user's depend on their names, unless two would look alike.
 
     Examples
     --------
@@ -98,75 +98,18 @@ def looks_of(names: Sequence[str]) -> dict[str, Look]:
 
 
 def as_line(look: Look) -> dict[str, Any]:
-    """Give a look as the options of matplotlib's lines."""
+    """Return a look as options of matplotlib's lines."""
     ground, point = mpl.rcParams["axes.facecolor"], mpl.rcParams["font.size"] / 10
-    # Markers on top of each other are told apart by their edges.
+    # Edges separate markers on top of each other.
     inside, edge, width = (look.color, ground, 0.5) if look.filled else (ground, look.color, 1.0)
     marker = {"markerfacecolor": inside, "markeredgecolor": edge, "markeredgewidth": width * point}
     return {"color": look.color, "marker": look.marker, "linestyle": look.line, **marker}
 
 
-_Lacks = Callable[[dict[str, Any], str], bool]
 _MARKERS = "osD^vP*X"
-_DASHES = ("-", "--", "-.", ":")
 _COLUMNS = 3  # of a legend above the axes
 _PANELS = 4  # in a row
 _SYMBOLS = {"n": "N", "m": "M", "t": "T"}
-
-
-def compared_bars(
-    labels: Sequence[Any],
-    successes: Sequence[int],
-    trials: Sequence[int],
-    paper: Sequence[int],
-    *,
-    color: str = BLUE,
-    ax: Axes | None = None,
-) -> Axes:
-    """Draw success in percent, ours beside the paper's, with counts on the bars and 95 % Wilson intervals on ours.
-
-    Parameters
-    ----------
-    labels : sequence, length n
-        Below the bars.
-    successes, trials : sequence of int, length n
-    paper : sequence of int, length n
-        The paper's successes of 100.
-    color : str
-    ax : Axes, optional
-        By default new ones.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> import matplotlib.pyplot as plt
-    >>> ax = compared_bars([70, 80], [9, 4], [10, 10], [88, 52])
-    >>> [text.get_text() for text in ax.texts]
-    ['9', '88', '4', '52']
-    """
-    rates, ends = _percent(successes, trials)
-    check_kind(labels, (list, tuple, np.ndarray), "labels", "a list")
-    check_color(color)
-    paper = check_counts(paper, "paper", 0, 100).tolist()
-    if not len(labels) == len(paper) == len(rates):
-        raise ValueError(
-            f"there are {len(labels)} labels, {len(rates)} rates and {len(paper)} of the paper; give as many of each."
-        )
-    ax = axes_or_new(ax)
-    at = np.arange(len(labels))
-    ax.bar(at - 0.2, rates, 0.4, color=color, label=f"here (of {trials[0]})")
-    ax.bar(at + 0.2, paper, 0.4, facecolor="none", edgecolor=GREY, hatch="////", label="paper (of 100)")
-    for k, (count, theirs) in enumerate(zip(successes, paper, strict=True)):  # so small that two 100s do not touch
-        ax.plot([k - 0.2] * 2, ends[:, k], color=mpl.rcParams["text.color"], linewidth=1.0)
-        ax.text(k - 0.2, max(rates[k], ends[1, k]) + 1.5, str(count), ha="center", va="bottom", fontsize=7)
-        ax.text(k + 0.2, theirs + 1.5, str(theirs), ha="center", va="bottom", fontsize=7, color=GREY)
-    ax.set_xticks(range(len(labels)), [str(label) for label in labels])
-    ax.set(xlim=(-0.6, len(labels) - 0.4), ylim=(0, 116), yticks=range(0, 101, 25), ylabel="success, %")
-    ax.grid(axis="y")
-    return ax
 
 
 def success_curve(
@@ -181,7 +124,6 @@ def success_curve(
     shift : float
         Added to `x`, so that intervals of several curves do not cover each other.
     ax : Axes, optional
-        By default new ones.
     **line
         For ``ax.errorbar``, such as ``label`` and ``color``.
 
@@ -191,7 +133,6 @@ def success_curve(
 
     Examples
     --------
-    >>> import matplotlib.pyplot as plt
     >>> ax = success_curve([70, 80], [9, 4], [10, 10], label="here")
     >>> ax.get_ylabel()
     'success, %'
@@ -230,7 +171,6 @@ def error_curves(hidden: ArrayLike, visible: ArrayLike, *, ax: Axes | None = Non
     hidden, visible : array of shape (epochs,)
         Already divided by the number of neurons.
     ax : Axes, optional
-        By default new ones.
 
     Returns
     -------
@@ -238,7 +178,6 @@ def error_curves(hidden: ArrayLike, visible: ArrayLike, *, ax: Axes | None = Non
 
     Examples
     --------
-    >>> import matplotlib.pyplot as plt
     >>> ax = error_curves([3.0, 1.0, 0.0], [5.0, 2.0, 0.0])
     >>> ax.get_xlabel()
     'epoch'
@@ -270,7 +209,6 @@ def comparison_curves(
     legend : str or None
         Beside the axes ("right") or "above" them, where it covers no point; None for none.
     ax : Axes, optional
-        By default new ones.
 
     Returns
     -------
@@ -299,7 +237,7 @@ def comparison_curves(
     every = [network["network"] for network in comparison.networks]
     names = every if networks is None else list(networks)
     values = comparison.settings["values"]
-    curves = [[comparison.row(name, value) for value in values] for name in names]  # refuses names that are not there
+    curves = [[comparison.row(name, value) for value in values] for name in names]
     ax = axes_or_new(ax)
     numbers = all(isinstance(value, (int, float)) for value in values)
     x = list(values) if numbers else list(range(len(values)))
@@ -328,7 +266,7 @@ def comparison_curves(
 
 
 def entries(ax: Axes) -> tuple[list[Any], list[str]]:
-    """Give the lines of curves with intervals, without these, and their names, for a legend."""
+    """Return the lines of curves, without their intervals, and their names, for a legend."""
     return [curve[0] for curve in ax.containers], [str(curve.get_label()) for curve in ax.containers]
 
 
@@ -346,10 +284,9 @@ def study_curves(
     hue : str, optional
         The setting that colours show; by default the network if it varies, else the setting with the most values.
     legend : bool
-        Whether to say what the colours mean.
+        Whether to add a legend of the colours.
     ax : Axes, optional
-        By default new ones, a panel for each combination of the settings that neither the axis nor colours show. In given ones
-        such combinations have lines and markers of their own.
+        By default new ones, a panel for each combination of the settings that neither the axis nor colours show.
 
     Returns
     -------
@@ -381,78 +318,55 @@ def study_curves(
         raise ValueError(
             f"{say(axis)} is not a setting with a number at every point; those that vary are {', '.join(numbers) or 'none'}."
         )
-    lacks = _lacking(rows, names)
+    settings_of = {(row["network"], name) for row in rows for name in names if row[name] is not None}
+
+    def lacks(row: dict[str, Any], name: str) -> bool:
+        return (row["network"], name) not in settings_of
+
     others = [name for name in names if name != axis and len({row[name] for row in rows if not lacks(row, name)}) > 1]
     if hue is None:
         hue = "network" if "network" in others else max(others, key=lambda name: len({row[name] for row in rows}), default=None)
     elif hue not in others:
         raise ValueError(f"{say(hue)} is not a setting that varies beside {axis}; those are {', '.join(others) or 'none'}.")
     rest = [name for name in others if name != hue]
-    shared = lacks if ax is None else None
-    panels = _combinations(rows, rest, shared)
-    title = _said_trials(rows)
-    if ax is None:
-        axes = _new_panels(len(panels))
-        for panel, values in zip(axes, panels, strict=True):
-            panel.set_title(_all_told(values) or title)
-        if rest:
-            axes[0].figure.suptitle(title)
-    else:
-        axes = [axes_or_new(ax)] * len(panels)
-        ax.set_title(title)
+    # A network that lacks a setting stands in the panels of all its values, and adds none.
+    complete = [row for row in rows if not any(lacks(row, name) for name in rest)] or rows
+    panels = [
+        dict(zip(rest, values, strict=True)) for values in dict.fromkeys(tuple(row[name] for name in rest) for row in complete)
+    ]
+    if ax is not None and rest:
+        raise ValueError(f"{', '.join(rest)} vary, too, and need panels of their own; leave out ax.")
+    axes = [axes_or_new(ax)] if len(panels) == 1 else _new_panels(len(panels))
+    least, most = (end(row["trials"] for row in rows) for end in (min, max))
+    title = f"{least if least == most else f'{least} to {most}'} trials at each point, 95 % Wilson intervals"
+    if rest:
+        axes[0].figure.suptitle(title)
     hues = list(dict.fromkeys(row[hue] for row in rows)) if hue else [None]
     looks = _looks_of_hues(hue, hues)
     points = sorted({float(row[axis]) for row in rows})
-    apart = (points[-1] - points[0]) / 100  # so that intervals do not cover each other
+    spacing = (points[-1] - points[0]) / 100  # so that intervals do not cover each other
     for k, (panel, values) in enumerate(zip(axes, panels, strict=True)):
-        for j, value in enumerate(hues):
-            found = [row for row in rows if (hue is None or row[hue] == value) and _belongs(row, values, shared)]
+        panel.set_title(", ".join(_label(name, value) for name, value in values.items()) or title)
+        here = [row for row in rows if all(row[name] == value or lacks(row, name) for name, value in values.items())]
+        for j, (value, look) in enumerate(zip(hues, looks, strict=True)):
+            found = sorted((row for row in here if hue is None or row[hue] == value), key=lambda row: float(row[axis]))
             if not found:
                 continue
-            found.sort(key=lambda row: float(row[axis]))
-            told = ({} if hue is None else {hue: value}) | ({} if ax is None else values)
-            look = looks[j] | {"label": _all_told({name: told[name] for name in told if not lacks(found[0], name)}) or None}
-            if ax is not None and len(panels) > 1:
-                look |= {"linestyle": _DASHES[k % len(_DASHES)], "marker": _MARKERS[k % len(_MARKERS)]}
-            _curve_of_rows([row[axis] for row in found], found, shift=apart * (j - (len(hues) - 1) / 2), ax=panel, **look)
+            label = None if hue is None or lacks(found[0], hue) else _label(hue, value)
+            x, successes, trials = ([row[key] for row in found] for key in (axis, "successes", "trials"))
+            success_curve(x, successes, trials, shift=spacing * (j - (len(hues) - 1) / 2), ax=panel, label=label, **look)
         if len(points) <= 16:
             panel.set_xticks(points, [f"{value:g}" for value in points])
         panel.set_xlabel(_SYMBOLS.get(axis, axis))
-        if ax is None and k % _PANELS:  # the axis of success stands at the left end of a row
+        if k % _PANELS:  # the axis of success stands at the left end of a row
             panel.set_ylabel("")
     if others and legend:
-        _legend_beside(axes, whole=ax is None)
+        _legend_beside(axes)
     return axes[0]
 
 
-def _said_trials(rows: Sequence[dict[str, Any]]) -> str:
-    """How many trials there are at each point, for a title."""
-    least, most = (end(row["trials"] for row in rows) for end in (min, max))
-    return f"{least if least == most else f'{least} to {most}'} trials at each point, 95 % Wilson intervals"
-
-
-def _lacking(rows: Sequence[dict[str, Any]], names: Sequence[str]) -> _Lacks:
-    """Give a function that tells whether the network of a row lacks a setting: no row of it has a value there."""
-    has = {(row["network"], name) for row in rows for name in names if row[name] is not None}
-    return lambda row, name: (row["network"], name) not in has
-
-
-def _combinations(rows: Sequence[dict[str, Any]], names: Sequence[str], shared: _Lacks | None) -> list[dict[str, Any]]:
-    """The combinations of settings that occur; a row that is `shared` by several, because it lacks a setting, adds none."""
-    complete = [row for row in rows if shared is None or not any(shared(row, name) for name in names)] or rows
-    every = dict.fromkeys(tuple(row[name] for name in names) for row in complete)
-    return [dict(zip(names, values, strict=True)) for values in every]
-
-
-def _belongs(row: dict[str, Any], values: dict[str, Any], shared: _Lacks | None) -> bool:
-    """Whether a row has a combination of settings, or is `shared` by those that differ only in what it lacks."""
-    return all(row[name] == value or (shared is not None and shared(row, name)) for name, value in values.items())
-
-
 def _new_panels(count: int) -> list[Axes]:
-    """Panels of a new figure, at most `_PANELS` in a row, with one axis of success."""
-    if count == 1:
-        return [axes_or_new(None)]
+    """Return several panels of a new figure, at most `_PANELS` in a row, with one axis of success."""
     from matplotlib import pyplot as plt
 
     columns = min(count, _PANELS)
@@ -465,7 +379,7 @@ def _new_panels(count: int) -> list[Axes]:
 
 
 def _looks_of_hues(name: str | None, values: Sequence[Any]) -> list[dict[str, Any]]:
-    """How the curves of values of a setting look: networks as everywhere, others in colours of which none comes twice."""
+    """Return the looks of the values of a setting: networks as everywhere, others in colours of which none comes twice."""
     if name == "network":
         looks = looks_of([str(value) for value in values])
         return [{"markersize": 6, **as_line(looks[str(value)])} for value in values]
@@ -474,26 +388,15 @@ def _looks_of_hues(name: str | None, values: Sequence[Any]) -> list[dict[str, An
     return [{"color": color, "marker": _MARKERS[k % len(_MARKERS)]} for k, color in enumerate(colors)]
 
 
-def _legend_beside(axes: Sequence[Axes], *, whole: bool) -> None:
-    """Say what curves mean, right of the axes or, of several panels, of the whole figure."""
-    if not whole or len(axes) == 1:
+def _legend_beside(axes: Sequence[Axes]) -> None:
+    """Add a legend right of the axes or, of several panels, of the whole figure."""
+    if len(axes) == 1:
         axes[0].legend(*entries(axes[0]), loc="center left", bbox_to_anchor=(1.01, 0.5), fontsize=8)
         return
     found = {label: line for ax in axes for line, label in zip(*entries(ax), strict=True)}
-    figure = cast(Figure, axes[0].figure)
-    figure.legend(found.values(), found.keys(), loc="outside right center", fontsize=8)
+    cast(Figure, axes[0].figure).legend(found.values(), found.keys(), loc="outside right center", fontsize=8)
 
 
-def _all_told(settings: dict[str, Any]) -> str:
-    """Settings in a title or a legend."""
-    return ", ".join(_told(name, value) for name, value in settings.items())
-
-
-def _told(name: str, value: Any) -> str:
-    """A setting in a legend."""
+def _label(name: str, value: Any) -> str:
+    """Format a setting for a title or a legend."""
     return str(value) if name == "network" else f"{_SYMBOLS.get(name, name)} = {'default' if value is None else value}"
-
-
-def _curve_of_rows(x: ArrayLike, rows: Sequence[dict[str, Any]], **look: Any) -> None:
-    """Draw the successes of rows of a table."""
-    success_curve(x, [row["successes"] for row in rows], [row["trials"] for row in rows], **look)

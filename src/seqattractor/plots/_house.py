@@ -44,7 +44,7 @@ def style(*, dark: bool = False, paper: bool = False) -> Iterator[None]:
 
 
 def axes_or_new(ax: Axes | None) -> Axes:
-    """The axes that a function is given, or those of a new figure."""
+    """Return the given axes, or those of a new figure."""
     if ax is not None:
         check_kind(ax, Axes, "ax", "matplotlib's Axes, or None for new ones")
         return ax
@@ -54,7 +54,7 @@ def axes_or_new(ax: Axes | None) -> Axes:
 
 
 def check_color(color: Any) -> None:
-    """Refuse what matplotlib cannot draw with."""
+    """Reject a colour that matplotlib does not have."""
     if not is_color_like(color):
         raise ValueError(f"color must be a colour of matplotlib's, such as 'C0' or '#3a8fc7', but it is {say(color)}.")
 

@@ -1,4 +1,4 @@
-"""The network itself: figure 2 of the paper."""
+"""The diagram of the network, figure 2 of the paper."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ def network_diagram(n_visible: int = 5, n_hidden: int = 4, *, ax: Axes | None = 
     n_visible, n_hidden : int
         How many neurons to draw.
     ax : Axes, optional
-        By default new ones.
 
     Returns
     -------
@@ -61,7 +60,7 @@ def network_diagram(n_visible: int = 5, n_hidden: int = 4, *, ax: Axes | None = 
 
 
 def _row(n: int, x: float, y: float) -> NDArray[np.float64]:
-    """The places of n neurons side by side around x, shape (n, 2)."""
+    """Return the places of n neurons side by side around x, shape (n, 2)."""
     return np.stack([x + 0.6 * (np.arange(n) - (n - 1) / 2), np.full(n, y)], axis=1)
 
 

@@ -1,4 +1,4 @@
-"""Pictures as characters of a terminal: each shows two pixels, one above the other, so that pixels are square."""
+"""Pictures as characters of a terminal, two pixels in each, one above the other, so that pixels are square."""
 
 from __future__ import annotations
 
@@ -19,21 +19,9 @@ _SHAPES = {False: " ▄▀█", True: " .':"}  # none, lower, upper, both; for t
 
 
 def coloured(states: Patterns, truth: Patterns | None, frame_shape: tuple[int, int], shrink: int) -> list[Text]:
-    """Draw a frame in colours, as the GIF of a recall has them, one line for each two rows of pixels.
+    """Draw a frame in the colours of a recall's GIF, a line for each two rows of pixels, with wrong units marked.
 
-    Parameters
-    ----------
-    states : ndarray of +-1, shape (N,)
-    truth : ndarray of +-1, shape (N,), optional
-        What should be seen: units that differ from it are marked.
-    frame_shape : (int, int)
-        Rows and columns, multiples of `shrink`.
-    shrink : int
-        How many rows and columns become one; their colours are mixed.
-
-    Returns
-    -------
-    list of rich.text.Text
+    `frame_shape` is (rows, columns), multiples of `shrink`: so many rows and columns become one, and their colours are mixed.
 
     Examples
     --------
@@ -58,26 +46,12 @@ def coloured(states: Patterns, truth: Patterns | None, frame_shape: tuple[int, i
 
 
 def plain(states: Patterns, frame_shape: tuple[int, int], shrink: int, *, ascii_only: bool = False) -> list[str]:
-    """Draw a frame in characters without colours, one line for each two rows of pixels.
+    """Draw a frame in characters without colours, a line for each two rows of pixels.
 
-    Parameters
-    ----------
-    states : ndarray of +-1, shape (N,)
-    frame_shape : (int, int)
-        Rows and columns, multiples of `shrink`.
-    shrink : int
-        Of so many rows and columns one is drawn: a mean would take the noise away that there is to see.
-    ascii_only : bool
-        Whether the terminal has no block characters.
-
-    Returns
-    -------
-    list of str
+    Of `shrink` rows and columns one is drawn: a mean would remove the noise that is to be seen.
 
     Examples
     --------
-    >>> plain(np.array([1, -1, 1, 1]), (2, 2), 1)
-    ['█▄']
     >>> plain(np.array([1, -1, 1, 1]), (2, 2), 1, ascii_only=True)
     [':.']
     """
@@ -86,7 +60,7 @@ def plain(states: Patterns, frame_shape: tuple[int, int], shrink: int, *, ascii_
 
 
 def legend() -> Text:
-    """What the colours of wrong units mean."""
+    """Return the legend of wrong units."""
     from rich.text import Text
 
     wrongly_on, wrongly_off = (f"rgb({','.join(map(str, PALETTE[3 * k : 3 * k + 3]))})" for k in (EXTRA, MISSING))

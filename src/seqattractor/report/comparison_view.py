@@ -1,4 +1,4 @@
-"""How a comparison is shown: its tables, its page and its files."""
+"""The tables, the page and the files of a comparison; timing adds the seconds, which differ from run to run."""
 
 from __future__ import annotations
 
@@ -13,18 +13,7 @@ from seqattractor.study.comparison import Comparison, Row
 
 
 def comparison_tables(comparison: Comparison, *, timing: bool = False) -> list[Table]:
-    """Give a table of successes with intervals, and one of what each network is and costs.
-
-    Parameters
-    ----------
-    comparison : Comparison
-    timing : bool
-        Add the seconds, which differ from run to run.
-
-    Returns
-    -------
-    list of Table
-    """
+    """Return a table of successes with intervals, and one of the traits and costs of each network."""
     values, trials = comparison.settings["values"], comparison.settings["trials"]
     names = [n["network"] for n in comparison.networks]
     successes = [[name, *(_success(comparison.row(name, value)) for value in values)] for name in names]
@@ -46,19 +35,7 @@ def comparison_tables(comparison: Comparison, *, timing: bool = False) -> list[T
 
 
 def comparison_page(comparison: Comparison, figure: Picture, *, timing: bool = False) -> str:
-    """Give a page with the conclusion, the figure and the tables.
-
-    Parameters
-    ----------
-    comparison : Comparison
-    figure : Picture
-    timing : bool
-        Add the seconds, which differ from run to run.
-
-    Returns
-    -------
-    str
-    """
+    """Return a page with the conclusion, the figure and the tables as HTML."""
     title = comparison.settings["title"]
     tables = comparison_tables(comparison, timing=timing)
     section = Section(
@@ -68,19 +45,14 @@ def comparison_page(comparison: Comparison, figure: Picture, *, timing: bool = F
 
 
 def write_comparison(comparison: Comparison, folder: Path, *, timing: bool = False) -> list[Path]:
-    """Write a comparison as JSON, CSV, PNG and HTML into a folder, each file whole or not at all, and give their paths."""
+    """Write a comparison as JSON, CSV, PNG and HTML into a folder, each file atomically, and return their paths."""
     figure = _picture(comparison)
-    contents = {
-        "json": comparison.to_json(timing=timing).encode(),
-        "csv": comparison.to_csv(timing=timing).encode(),
-        "png": figure.light,
-        "html": comparison_page(comparison, figure, timing=timing).encode(),
-    }
+    contents = {kind: _content(comparison, kind, timing, figure) for kind in ("json", "csv", "png", "html")}
     return write_files(folder, f"compare-{comparison.settings['protocol']}", contents)
 
 
 def check_ending(path: Path) -> None:
-    """Refuse a file that no comparison is written to."""
+    """Reject a path whose ending is not a format of comparisons."""
     known = (*FIGURES, "csv", "json", "html")
     if path.suffix.lower().removeprefix(".") not in known:
         endings = ", ".join(f".{kind}" for kind in known)
@@ -88,35 +60,35 @@ def check_ending(path: Path) -> None:
 
 
 def write_results(comparison: Comparison, paths: Sequence[Path], *, timing: bool = False, width: float = COLUMN) -> list[Path]:
-    """Write a comparison into files by their endings, each whole or not at all: a figure for a paper, results, or a page."""
+    """Write a comparison into files by their endings, each atomically: a figure for a paper, results, or a page."""
     figures = [path for path in paths if path.suffix.lower().removeprefix(".") in FIGURES]
     drawn = drawn_for_paper(lambda: paper_figure(comparison, width=width), *map(figure_kind, figures)) if figures else []
     contents = dict(zip(figures, drawn, strict=True))
     for path in paths:
         if path not in contents:
-            contents[path] = _as_file(comparison, path.suffix.lower(), timing)
+            contents[path] = _content(comparison, path.suffix.lower().removeprefix("."), timing)
         with atomic_write(path) as file:
             file.write(contents[path])
     return list(paths)
 
 
-def _as_file(comparison: Comparison, ending: str, timing: bool) -> bytes:
-    """A comparison as CSV, JSON or a page."""
-    if ending == ".csv":
-        return comparison.to_csv(timing=timing).encode()
-    if ending == ".json":
-        return comparison.to_json(timing=timing).encode()
-    return comparison_page(comparison, _picture(comparison), timing=timing).encode()
+def _content(comparison: Comparison, kind: str, timing: bool, figure: Picture | None = None) -> bytes:
+    """Return a comparison as CSV, JSON, PNG or a page; the last two share a figure."""
+    if kind in ("csv", "json"):
+        text = comparison.to_csv(timing=timing) if kind == "csv" else comparison.to_json(timing=timing)
+        return text.encode()
+    figure = figure or _picture(comparison)
+    return figure.light if kind == "png" else comparison_page(comparison, figure, timing=timing).encode()
 
 
 def _picture(comparison: Comparison) -> Picture:
-    """The figure of a page."""
+    """Return the figure of a page."""
     words = f"{comparison.settings['title']}: success of all networks against the {comparison.settings['axis']}"
     return picture(lambda: comparison_figure([comparison]), words)
 
 
 def _success(row: Row) -> str:
-    """Successes with an interval in percent, or a dash if the network could not take part."""
+    """Format successes with an interval in percent, or a dash if the network could not take part."""
     if row["parameters"] is None:
         return "–"
     if row["low"] == row["high"]:  # every trial would be the same
@@ -125,7 +97,7 @@ def _success(row: Row) -> str:
 
 
 def _kind(comparison: Comparison, network: Row, timing: bool) -> list[str]:
-    """One line of the second table."""
+    """Return one line of the second table."""
     value = comparison.settings["values"][-1]
     row = comparison.row(network["network"], value)
     cells = [
@@ -147,7 +119,7 @@ def _kind(comparison: Comparison, network: Row, timing: bool) -> list[str]:
 
 
 def _epochs(row: Row, network: Row) -> str:
-    """Epochs until no error was left, and in how many trials."""
+    """Format the epochs until no error was left, and in how many trials."""
     if row["epochs"] == 0:
         return "nothing learned" if network["stores_patterns"] else "not told"
     if row["epochs"] is None:
@@ -157,5 +129,5 @@ def _epochs(row: Row, network: Row) -> str:
 
 
 def _yes_no(value: Any) -> str:
-    """A trait in a word."""
+    """Format a trait."""
     return "not stated" if value is None else "yes" if value else "no"

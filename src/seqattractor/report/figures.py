@@ -1,4 +1,4 @@
-"""Figures in the house style, as bytes and as files; those of comparisons and capacities, and the moving picture of a recall."""
+"""Figures as bytes and as files; those of comparisons and capacities, and the animation of a recall."""
 
 from __future__ import annotations
 
@@ -27,8 +27,9 @@ if TYPE_CHECKING:
 
 DPI = 160
 _PAGE_DPI = 100  # an inch of the figure is this many pixels of the page
-_MOST_CURVES = 12  # that can be told apart in one panel
-_GAP = 6  # pixels between the stored and the recalled sequences of a moving picture
+_MOST_CURVES = 12  # that can be distinguished in one panel
+_GAP = 6  # pixels between the stored and the recalled sequences of an animation
+_FRAME_MS = 90  # of an animation
 FIGURES = ("png", "pdf", "svg")
 """Formats of figures, by the endings of files."""
 COLUMN = 85.0
@@ -38,19 +39,19 @@ _METADATA: dict[str, dict[str, Any]] = {"png": {"Software": None}, "pdf": {"Crea
 
 
 def drawn(draw: Callable[[], Figure], *kinds: str, dark: bool = False) -> list[bytes]:
-    """Draw a figure once and give it in each of the formats ("png", "pdf", "svg"), for a light page or a dark one."""
+    """Draw a figure once and return it in each of the formats ("png", "pdf", "svg"), for a light or a dark page."""
     with plots.style(dark=dark):
         return _written(draw, kinds, dpi=DPI, bbox_inches="tight")
 
 
 def drawn_for_paper(draw: Callable[[], Figure], *kinds: str) -> list[bytes]:
-    """Draw a figure once, as wide as it says and with text that stays text, and give it in each of the formats."""
+    """Draw a figure once, at its own width and with text as text, and return it in each of the formats."""
     with plots.style(paper=True):
         return _written(draw, kinds)
 
 
 def _written(draw: Callable[[], Figure], kinds: Sequence[str], **options: Any) -> list[bytes]:
-    """Draw a figure with the style of now and give it in each of the formats."""
+    """Draw a figure with the current style and return it in each of the formats."""
     mpl.use("Agg")
     saved = []
     figure = draw()
@@ -63,25 +64,25 @@ def _written(draw: Callable[[], Figure], kinds: Sequence[str], **options: Any) -
 
 
 def picture(draw: Callable[[], Figure], words: str) -> Picture:
-    """Draw a figure for light and for dark pages; `words` stand for it where it cannot be seen."""
+    """Draw a figure for light and for dark pages, with an alternative text."""
     return as_picture(drawn(draw, "png")[0], drawn(draw, "png", dark=True)[0], words)
 
 
 def as_picture(light: bytes, dark: bytes, words: str) -> Picture:
-    """Give two PNGs of one figure with its size on the page, which stands in the PNG."""
+    """Return two PNGs of one figure with its size on the page, which is read from the PNG."""
     width, height = (int(int.from_bytes(light[start : start + 4]) * _PAGE_DPI / DPI) for start in (16, 20))
     return Picture(light, dark, words, width, height)
 
 
 def save(draw: Callable[[], Figure], path: Path) -> None:
-    """Draw a figure and write it, whole or not at all, as .png, .pdf or .svg."""
+    """Draw a figure and write it atomically as .png, .pdf or .svg."""
     [content] = drawn(draw, figure_kind(path))
     with atomic_write(path) as file:
         file.write(content)
 
 
 def figure_kind(path: Path) -> str:
-    """Give the format of a figure by the ending of its file."""
+    """Return the format of a figure by the ending of its file."""
     kind = path.suffix.lower().removeprefix(".")
     if kind not in FIGURES:
         raise ValueError(f"a figure is written as .png, .pdf or .svg, but the file is to be named {path.name}.")
@@ -89,17 +90,7 @@ def figure_kind(path: Path) -> str:
 
 
 def paper_figure(comparison: Comparison, *, width: float = COLUMN) -> Figure:
-    """Draw a comparison in one panel as wide as a column of a paper, `width` in millimetres; to be drawn with that style.
-
-    Parameters
-    ----------
-    comparison : Comparison
-    width : float
-
-    Returns
-    -------
-    Figure
-    """
+    """Draw a comparison in one panel as wide as a column of a paper, `width` in millimetres, with the current style."""
     inches = width / 25.4
     figure = plt.figure(figsize=(inches, min(0.62 * inches, 3.2)), layout="constrained")
     ax = plots.comparison_curves(comparison, legend=None, ax=figure.add_subplot())
@@ -115,17 +106,9 @@ def paper_figure(comparison: Comparison, *, width: float = COLUMN) -> Figure:
 
 
 def comparison_figure(comparisons: Sequence[Comparison]) -> Figure:
-    """Draw success with intervals: a row for each comparison, in one panel if its networks can be told apart there.
+    """Draw success with intervals: a row for each comparison, in one panel if its networks can be distinguished there.
 
-    Else networks that learn stand beside those that keep the patterns; where these are too many, rivals have panels of their own.
-
-    Parameters
-    ----------
-    comparisons : sequence of Comparison
-
-    Returns
-    -------
-    Figure
+    Else networks that learn stand beside those that store patterns; where these are too many, rivals have panels of their own.
     """
     rows = [row for comparison in comparisons for row in _panels(comparison)]
     widest = max(map(len, rows))
@@ -145,7 +128,7 @@ def comparison_figure(comparisons: Sequence[Comparison]) -> Figure:
 
 
 def _panels(comparison: Comparison) -> list[list[tuple[Comparison, str, list[str]]]]:
-    """The panels of a comparison, at most two in a row: which networks, and what they are in words."""
+    """Return the panels of a comparison, at most two in a row: (comparison, title, names of networks)."""
     if len(comparison.networks) <= _MOST_CURVES:
         return [[(comparison, "", [n["network"] for n in comparison.networks])]]
     kinds = {False: "weights learned", True: "patterns stored"}
@@ -161,16 +144,7 @@ def _panels(comparison: Comparison) -> list[list[tuple[Comparison, str, list[str
 
 
 def capacity_figure(capacities: CapacityMap) -> Figure:
-    """Draw capacities with their laws, and the curves of success against T behind them.
-
-    Parameters
-    ----------
-    capacities : CapacityMap
-
-    Returns
-    -------
-    Figure
-    """
+    """Draw capacities with their laws, and the curves of success against T behind them."""
     axis, groups = capacity_groups(capacities)
     first = int(axis is not None)
     figure, axes = plt.subplots(1, first + len(groups), figsize=(4.6 * first + 3.4 * len(groups), 3.9), squeeze=False)
@@ -188,25 +162,10 @@ def capacity_figure(capacities: CapacityMap) -> Figure:
     return figure
 
 
-def recall_gif(
-    truth: NDArray[np.int8], recalled: NDArray[np.int8], *, columns: int, scale: int = 1, milliseconds: int = 90
-) -> bytes:
-    """All sequences at once, the stored ones on the left and the recalled ones on the right.
+def recall_gif(truth: NDArray[np.int8], recalled: NDArray[np.int8], *, columns: int, scale: int) -> bytes:
+    """Return a GIF of all sequences, (sequences, T, height, width): the stored ones on the left, the recalled ones on the right.
 
-    Parameters
-    ----------
-    truth, recalled : ndarray of +-1, shape (sequences, T, height, width)
-    columns : int
-        How many sequences stand side by side in each half.
-    scale : int
-        Pixels of the GIF for one unit.
-    milliseconds : int
-        For one frame; the corrupted first one stays longer.
-
-    Returns
-    -------
-    bytes
-        The GIF file.
+    `columns` sequences stand side by side in each half; a unit has `scale` pixels. The corrupted first frame stays longer.
     """
     frames = []
     for t in range(truth.shape[1]):
@@ -216,13 +175,13 @@ def recall_gif(
         frames.append(Image.fromarray(sheet.repeat(scale, axis=0).repeat(scale, axis=1), mode="P"))
         frames[-1].putpalette([0, 0, 0, 128, 128, 128, 255, 255, 255])
     buffer = io.BytesIO()
-    durations = [8 * milliseconds] + [milliseconds] * (len(frames) - 1)
+    durations = [8 * _FRAME_MS] + [_FRAME_MS] * (len(frames) - 1)
     frames[0].save(buffer, "GIF", save_all=True, append_images=frames[1:], duration=durations, loop=0, optimize=False)
     return buffer.getvalue()
 
 
 def _mosaic(frames: NDArray[np.int8], columns: int) -> NDArray[np.uint8]:
-    """Frames of shape (n, height, width) in rows of `columns`, as palette numbers: 0 black, 1 grey between, 2 white."""
+    """Return frames of shape (n, height, width) in rows of `columns`, as palette numbers: 0 black, 1 grey between, 2 white."""
     n, height, width = frames.shape
     rows = -(-n // columns)
     sheet = np.full((rows * (height + 1) + 1, columns * (width + 1) + 1), 1, dtype=np.uint8)

@@ -19,19 +19,7 @@ Draw = Callable[[Axes], object]
 
 
 def inspection_page(inspection: Inspection, name: str) -> str:
-    """Give the whole page.
-
-    Parameters
-    ----------
-    inspection : Inspection
-    name : str
-        Of the model.
-
-    Returns
-    -------
-    str
-        HTML without references to other files.
-    """
+    """Return the page on the model `name` as HTML without references to other files."""
     figures = _figures(inspection)
     sections = [
         Section(
@@ -46,7 +34,7 @@ def inspection_page(inspection: Inspection, name: str) -> str:
 
 
 def _figures(inspection: Inspection) -> dict[str, list[tuple[str, Draw]]]:
-    """The figures of each section, with the words that stand for them where they cannot be seen."""
+    """Return the figures of each section with their alternative texts."""
     figures: dict[str, list[tuple[str, Draw]]] = {}
     certificate, curve, activity = inspection.certificate, inspection.robustness, inspection.hidden
     if certificate is not None:
@@ -72,7 +60,7 @@ def _figures(inspection: Inspection) -> dict[str, list[tuple[str, Draw]]]:
 
 
 def _state_space(inspection: Inspection) -> Draw:
-    """Recalls from a few corrupted cues in the plane of the stored patterns."""
+    """Return a drawing of recalls from a few corrupted cues in the plane of the stored patterns."""
     net, shown = inspection.net, inspection.sequences[:6]
     rng = as_generator(0, "state space")
     paths = []
@@ -85,7 +73,7 @@ def _state_space(inspection: Inspection) -> Draw:
 
 
 def _figure(draw: Draw) -> Figure:
-    """One of the figures."""
+    """Return one of the figures."""
     figure = Figure(figsize=_SIZE)
     draw(figure.add_subplot())
     return figure

@@ -1,4 +1,4 @@
-"""What numbers were measured on."""
+"""The machine and the software that numbers were measured on."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PACKAGES = ("numpy", "scipy", "scikit-learn")
 
 
 def machine() -> dict[str, Any]:
-    """Give date, processor, cores, load, system and versions as plain values."""
+    """Return date, processor, cores, load, system and versions as plain values."""
     cpu = platform.processor() or platform.machine()
     info = Path("/proc/cpuinfo")
     if info.exists():
@@ -34,13 +34,13 @@ def machine() -> dict[str, Any]:
 
 
 def machine_words() -> str:
-    """The processor, its cores and the system in a line."""
+    """Return processor, cores and system in a line."""
     values = machine()
     return f"{values['cpu']}, {values['cores']} cores, {values['system']}"
 
 
 def software_words() -> str:
-    """Versions of what computed this, in a line."""
+    """Return the versions of the software in a line."""
     values = machine()
     packages = ", ".join(f"{name} {values[name]}" for name in _PACKAGES)
     return f"seqattractor {values['seqattractor']}, Python {values['python']}, {packages}"

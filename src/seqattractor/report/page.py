@@ -1,13 +1,9 @@
-"""What a page consists of, as plain values, and the page: one file that needs nothing else.
-
-Whoever has something to show makes these values; the templates in `templates/` render them, with everything escaped that data
-bring along.
-"""
+"""The parts of a page as plain values, rendered by `templates/` into one file that needs nothing else, with data escaped."""
 
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -17,6 +13,9 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from seqattractor import __version__
 from seqattractor._files import atomic_write
+
+Line = tuple[str, Sequence[Mapping[str, Any]], Callable[[Mapping[str, Any]], str]]
+"""A line of a table: its label, its rows, and a function that formats a row."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +28,7 @@ class Table:
 
     @classmethod
     def of(cls, rows: Iterable[Mapping[str, Any]], columns: Mapping[str, str], caption: str = "") -> Table:
-        """Give a line for each row; under each heading of `columns` stands a text, in which {key} is what the row has there.
+        """Return a table with a line for each row: `columns` maps headings to templates that are formatted with the row.
 
         Examples
         --------
@@ -38,10 +37,24 @@ class Table:
         """
         return cls(list(columns), [[text.format_map(row) for text in columns.values()] for row in rows], caption)
 
+    @classmethod
+    def over(cls, key: str, lines: Iterable[Line], caption: str = "", *, heading: str | None = None, column: str = "{}") -> Table:
+        """Return a table with a column for each value of `key`, and "-" where a line has no row with that value.
+
+        Examples
+        --------
+        >>> Table.over("T", [("success", [{"T": 10, "rate": 0.25}], "{rate:.0%}".format_map)])
+        Table(columns=['T', '10'], rows=[['success', '25%']], caption='')
+        """
+        shown = [(label, {row[key]: show(row) for row in rows}) for label, rows, show in lines]
+        values = sorted({value for _, cells in shown for value in cells})
+        columns = [key if heading is None else heading, *map(column.format, values)]
+        return cls(columns, [[label, *(cells.get(value, "-") for value in values)] for label, cells in shown], caption)
+
 
 @dataclass(frozen=True)
 class Animation:
-    """A moving picture."""
+    """An animation."""
 
     gif: bytes
     caption: str
@@ -51,7 +64,7 @@ class Animation:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether a result agrees with the paper, in plain words."""
+    """The agreement of a result with the paper, with a description."""
 
     agrees: bool | None
     """None where the paper gives nothing to compare with."""
@@ -65,7 +78,7 @@ class Picture:
     light: bytes
     dark: bytes
     words: str
-    """What stands for the figure where it cannot be seen."""
+    """The alternative text."""
     width: int
     height: int
     """In CSS pixels."""
@@ -89,25 +102,13 @@ class Section:
 
 
 def render(template: str, **values: Any) -> str:
-    """Give a page as HTML.
-
-    Parameters
-    ----------
-    template : str
-        The name of a file in `templates/`.
-    **values
-        What the template names.
-
-    Returns
-    -------
-    str
-    """
+    """Return a page as HTML, from the name of a file in `templates/` and its values."""
     return _environment().get_template(template).render(version=__version__, **values)
 
 
 @cache
 def _environment() -> Environment:
-    """The templates, with autoescape, and an error where a template names what is not given."""
+    """Return the templates, with autoescape, and an error for undefined values."""
     environment = Environment(
         loader=PackageLoader("seqattractor.report"),
         autoescape=True,
@@ -122,12 +123,12 @@ def _environment() -> Environment:
 
 
 def _embedded(content: bytes, kind: str) -> str:
-    """A picture inside the page."""
+    """Return a picture as a data URL."""
     return f"data:image/{kind};base64,{base64.b64encode(content).decode()}"
 
 
 def duration(seconds: float) -> str:
-    """Give seconds for people.
+    """Format seconds.
 
     Examples
     --------
@@ -138,7 +139,7 @@ def duration(seconds: float) -> str:
 
 
 def write_files(folder: Path, name: str, contents: Mapping[str, bytes]) -> list[Path]:
-    """Write FOLDER/<name>.<kind> for the content of each kind, every file whole or not at all, and give the paths."""
+    """Write FOLDER/<name>.<kind> for the content of each kind, every file atomically, and return the paths."""
     folder.mkdir(parents=True, exist_ok=True)
     paths = [folder / f"{name}.{kind}" for kind in contents]
     for path, content in zip(paths, contents.values(), strict=True):
