@@ -12,13 +12,12 @@ import time
 import warnings
 import webbrowser
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from seqattractor.cli.loading import PATH, load_like, read_files
+from seqattractor.cli.loading import PATH, read_like
 
 if TYPE_CHECKING:
     from seqattractor.lab.own import Own
@@ -110,7 +109,7 @@ def _own(model: Path, files: tuple[Path, ...], limits: Limits) -> Own:
 
     net = load(model)
     known = attached(net)
-    data = load_like(known.picture_shape, partial(read_files, files), known.options, {}) if files else known.sequences
+    data = read_like(known, files, {}) if files else known.sequences
     return Own.of(net, model.name, None if data is None else with_shape(data, known.frame_shape), limits)
 
 

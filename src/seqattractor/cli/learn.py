@@ -11,8 +11,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from seqattractor.cli.groups import complete_network
-from seqattractor.cli.loading import FILE, PATH, as_options, count_or_auto, loading_options, read_files, refuse_to_overwrite
+from seqattractor.cli.loading import (
+    FILE,
+    PATH,
+    as_options,
+    check_folder,
+    check_not_read,
+    count_or_auto,
+    loading_options,
+    read_files,
+)
 
 if TYPE_CHECKING:
     from seqattractor.networks.choose_hidden import Attempt
@@ -46,12 +54,19 @@ def _epochs(ctx: click.Context, param: click.Parameter, values: tuple[str, ...])
     return _Epochs(int(numbers[0]) if numbers else None, names[0] if names else None)
 
 
+def _complete_network(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    """Return the networks whose short names begin so."""
+    from seqattractor.networks.registry import REGISTRY
+
+    return [name for name in REGISTRY if name.startswith(incomplete)]
+
+
 @click.command(name="learn", epilog=EXAMPLES)
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT...", type=PATH)
 @click.option("-o", "--out", type=FILE, required=True, help="The model file to write (npz).")
 @click.option(
     "--network",
-    shell_complete=complete_network,
+    shell_complete=_complete_network,
     help="attractor, sparse, perceptron, hebbian, one-hot, dense, ...; a wrong name lists them all. "
     "[attractor, or sparse if that cannot store them]",
 )
@@ -116,11 +131,10 @@ def command(
     for path in inputs:
         if not os.path.exists(path):
             raise ValueError(f"there is no file or folder {path}; for a first try without one: seqattractor demo")
-    if not out.parent.is_dir():
-        raise ValueError(f"the folder {out.parent} does not exist; make it first.")
+    check_folder(out)
     if out.suffix.lower() in _NOT_MODELS:
         raise ValueError(f"a model file is npz; name it {out.stem}.npz, and let `seqattractor recall` write {out.name}.")
-    refuse_to_overwrite(out, inputs)
+    check_not_read(out, inputs)
     parameters = _parameters(network or "attractor", hidden, order, epochs.presentations, seed) | _settings(settings)
     net = make_network(network or "attractor", **parameters)  # wrong names are refused before files are read
     net.check_parameters()
@@ -202,7 +216,7 @@ def read_to_learn(inputs: tuple[Path, ...], options: dict[str, Any], keep_repeat
     from seqattractor.tasks.repeats import describe_near_repeats, leave_out_repeats, near_repeats, repeats_that_hinder
 
     near, drop = options.pop("drop_near", 0), options.pop("drop_repeats", False)
-    data = read_files(inputs, **options)
+    data = read_files(inputs, options)
     if data.kind in ("array", "table") and "time_axis" not in options and may_be_turned(data.lengths.max(), data.shape[1]):
         read = f"{data.names[0]} was read as {data.lengths[0]} time steps (rows) of {data.shape[1]} units (columns)"
         say(f"{read}; if its rows are units, give --time-axis 1.")

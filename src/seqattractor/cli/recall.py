@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from seqattractor._suggest import did_you_mean
-from seqattractor.cli.loading import PATH, load_like, read_file, refuse_to_overwrite
+from seqattractor.cli.loading import PATH, check_not_read, read_like
 
 if TYPE_CHECKING:
     from seqattractor.io._attached import Attached
@@ -92,7 +91,7 @@ def command(
     from seqattractor.tasks.stored import Stored
 
     for path in outs:
-        refuse_to_overwrite(path, (model, Path(cue)))
+        check_not_read(path, (model, Path(cue)))
     net = load(model)
     known = attached(net)
     shape = known.frame_shape
@@ -195,8 +194,8 @@ def _from_file(net: SequenceMemory, known: Attached, stored: Stored | None, cue:
     """Read a cue as the stored sequences were read, and look for the stored place that is nearest to it."""
     from seqattractor.io._units import align_units
 
-    options = {k: v for k, v in known.options.items() if k not in ("loop", "drop_repeats", "drop_near", "frames", "key")}
-    part = load_like(known.picture_shape, partial(read_file, cue), options, {"key": key})
+    of_whole_sequences = ("loop", "drop_repeats", "drop_near", "frames", "key")
+    part = read_like(known, [cue], {"key": key}, without=of_whole_sequences, several=False)
     if known.units is not None:
         part = align_units(part, known.units)
     order = net.order_

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from seqattractor.lab.materials import Material
 from seqattractor.lab.requests import Fields, Limits, Refusal, pack
 from seqattractor.networks.base import SequenceMemory
-from seqattractor.sequences import Patterns, Sequences, close_loops
+from seqattractor.sequences import Patterns, Sequences, close_loops, stack_context
 from seqattractor.sequences._patterns import row_overlaps
 from seqattractor.sequences._transitions import transitions
 from seqattractor.tasks.learn import quick_certificate
-from seqattractor.tasks.recall import Corruption, Recall, frames_ahead, hidden_states, recall, say_ahead
+from seqattractor.tasks.recall import Corruption, Recall, frames_ahead, recall, say_ahead
 from seqattractor.tasks.stored import Stored
 
 _MOST = 150_000_000  # weights * transitions: a few seconds
@@ -176,6 +176,15 @@ def _why_negative(net: SequenceMemory, material: Material) -> str:
         "sequence it has therefore stored the negative, with a basin of the same size, and a cue with half of its units flipped "
         "is as near to the one as to the other."
     )
+
+
+def hidden_states(net: SequenceMemory, states: Patterns) -> Patterns | None:
+    """Return the hidden state that each row makes, shape (K, M), -1 before the context is full; None without hidden neurons."""
+    if not hasattr(net, "_hidden_states"):
+        return None
+    zeta = net._hidden_states(stack_context(states, net.order_))
+    silent = np.full((net.order_ - 1, zeta.shape[1]), -1, dtype=np.int8)
+    return np.concatenate([silent, np.where(zeta > 0, 1, -1).astype(np.int8)])
 
 
 def as_json(net: SequenceMemory, outcome: Recall, shown: Shown) -> dict[str, Any]:
