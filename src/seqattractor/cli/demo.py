@@ -39,8 +39,7 @@ class Demo(NamedTuple):
 
     net: SequenceAttractor
     recall: Recall
-    seconds: float
-    """Duration of learning."""
+    seconds: float  # duration of learning
 
     def describe(self) -> str:
         """Return what was learned and how well it was recalled."""

@@ -23,7 +23,6 @@ from seqattractor.cli.loading import (
 )
 
 if TYPE_CHECKING:
-    from seqattractor.networks.choose_hidden import Attempt
     from seqattractor.sequences import Sequences
 
 NOT_STORED = 1  # exit code
@@ -37,14 +36,14 @@ Examples:
 
 
 class _Epochs(NamedTuple):
-    """The two meanings of a word: how often sequences are presented, and parts of a recording."""
+    """The two meanings of epochs: how often sequences are presented, and intervals of a recording."""
 
     presentations: int | None
     table: str | None
 
 
 def _epochs(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> _Epochs:
-    """Tell numbers from names, of which there may be one each."""
+    """Distinguish a number from a name, of which there may be one each."""
     numbers = [value for value in values if re.fullmatch(r"[+-]?[\d.]+", value)]
     names = [value for value in values if value not in numbers]
     if len(numbers) > 1 or len(names) > 1:
@@ -146,19 +145,16 @@ def command(
             click.echo(f"note: {note}", err=True)
 
     data = read_to_learn(inputs, as_options({**loading, "epochs": epochs.table}), keep_repeats or order is not None, say)
-    wanted = parameters.get("order", 1)
     try:
-        prepared = prepare(data, wanted)
+        prepared = prepare(data, parameters.get("order", 1))
     except ConflictError as error:
         raise ValueError(_remedy(data, str(error), error.context)) from None
     if order is None:
-        _tell_context(data, say)
-    data = prepared
+        _note_context(data, say)
     given = getattr(net, "max_epochs", None)  # auto has no number to count up to
     with epoch_progress(given if isinstance(given, int) else None, quiet=as_json) as progress:
-        learned = learn(
-            data, network, parameters, widen=not isinstance(order, int), progress=progress, tell=None if as_json else _tell
-        )
+        tell = None if as_json else lambda attempt: click.echo(f"  {attempt.describe()}", err=True)
+        learned = learn(prepared, network, parameters, widen=not isinstance(order, int), progress=progress, tell=tell)
     attach(learned.net, learned.data, patterns=not no_patterns)
     learned.net.save(out)
     size = out.stat().st_size
@@ -173,7 +169,7 @@ def command(
 
 
 def _parameters(network: str, hidden: int | str | None, order: int | str | None, epochs: int | None, seed: int) -> dict[str, Any]:
-    """The parameters that this command has options for; those without a choice only as far as the network has them."""
+    """Return the parameters that this command has options for; those without a choice only if the network has them."""
     from seqattractor.networks.registry import parameters_of
 
     known = parameters_of(network)
@@ -201,7 +197,7 @@ def _settings(settings: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _remedy(data: Sequences, sentence: str, context: int | None) -> str:
-    """Name the sequences of a conflict, and say what the command line can do about it."""
+    """Return the message of a conflict with the names of the sequences and the options that resolve it."""
     names = ", ".join(f"{s} is {name}" for s, name in enumerate(data.names[:4]))
     repeats = bool((data[1:] == data[:-1]).all(axis=1).any())
     detail = "--stride or --size" if data.picture_shape is not None else "--stride"
@@ -211,7 +207,7 @@ def _remedy(data: Sequences, sentence: str, context: int | None) -> str:
 
 
 def read_to_learn(inputs: tuple[Path, ...], options: dict[str, Any], keep_repeats: bool, say: Callable[[str], None]) -> Sequences:
-    """Read the files, leave out what is to be left out, and tell what was, and what is nearly repeated."""
+    """Read the files, leave out repeats as wanted, and note that, and which frames are nearly repeated."""
     from seqattractor.io._orientation import may_be_turned
     from seqattractor.tasks.repeats import describe_near_repeats, leave_out_repeats, near_repeats, repeats_that_hinder
 
@@ -237,8 +233,8 @@ def read_to_learn(inputs: tuple[Path, ...], options: dict[str, Any], keep_repeat
     return data
 
 
-def _tell_context(data: Sequences, say: Callable[[str], None]) -> None:
-    """Say why the network looks at more than one pattern."""
+def _note_context(data: Sequences, say: Callable[[str], None]) -> None:
+    """Note why the network looks at more than one pattern."""
     from seqattractor.sequences._transitions import find_conflicts
 
     ambiguous = find_conflicts(data)
@@ -249,11 +245,6 @@ def _tell_context(data: Sequences, say: Callable[[str], None]) -> None:
         say(f"{where} with a different successor{more}, so the network looks at the last {ambiguous.context} frames (--order).")
 
 
-def _tell(attempt: Attempt) -> None:
-    """Say how learning went with one number of hidden neurons."""
-    click.echo(f"  {attempt.describe()}", err=True)
-
-
 def _size(count: int) -> str:
-    """The size of a file for people."""
+    """Return the size of a file in words."""
     return f"{count / 1e6:.1f} MB" if count >= 1e5 else f"{count / 1e3:.1f} kB"

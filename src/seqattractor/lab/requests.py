@@ -28,50 +28,30 @@ class Refusal(Exception):
 class Limits:
     """Sizes that keep the page quick and the server alive; the library itself has no such limits."""
 
-    units: int = 4096
-    """N, visible neurons."""
-    frames: int = 400
-    """T, patterns of all sequences together."""
-    hidden: int = 2000
-    """M, hidden neurons."""
-    weights: int = 12_500_000
-    """Numbers in one network, 100 MB of them."""
+    units: int = 4096  # N, visible neurons
+    frames: int = 400  # T, patterns of all sequences together
+    hidden: int = 2000  # M, hidden neurons
+    weights: int = 12_500_000  # numbers in one network, 100 MB of them
     epochs: int = 5000
     order: int = 6
     steps: int = 1000
-    states: int = 2_000_000
-    """Steps of recall * N."""
-    body: int = 1_000_000
-    """Bytes of a JSON request."""
-    upload: int = 8_000_000
-    """Bytes of the dropped files together."""
-    unpacked: int = 64_000_000
-    """Bytes that the arrays in a dropped npz file may have."""
-    pixels: int = 4_000_000
-    """Of one dropped picture."""
-    visits: int = 200
-    """Open pages."""
-    idle_seconds: float = 3600.0
-    """After which a page is forgotten."""
-    spare_seconds: float = 600.0
-    """After which a page and its networks give way to others if there is no room."""
-    network_bytes: int = 1_500_000_000
-    """Of the networks of all visitors."""
-    workers: int = 2
-    """Visitors whose networks learn at the same time."""
-    waiting: int = 40
-    """Visitors who may wait for that."""
-    seconds: float = 120.0
-    """How long one visitor's networks may learn at a time."""
-    threads: int = 4
-    """Visitors for whom something else is computed at the same time, such as a recall."""
-    requests: int = 12
-    """Of one page under way at once; a browser sends up to 6."""
-    downloads: int = 2
-    """Among these."""
+    states: int = 2_000_000  # steps of recall * N
+    body: int = 1_000_000  # bytes of a JSON request
+    upload: int = 8_000_000  # bytes of the dropped files together
+    unpacked: int = 64_000_000  # bytes that the arrays in a dropped npz file may have
+    pixels: int = 4_000_000  # of one dropped picture
+    visits: int = 200  # open pages
+    idle_seconds: float = 3600.0  # after which a page is forgotten
+    spare_seconds: float = 600.0  # after which a page and its networks give way to others if there is no room
+    network_bytes: int = 1_500_000_000  # of the networks of all visitors
+    workers: int = 2  # visitors whose networks learn at the same time
+    waiting: int = 40  # visitors who may wait for that
+    seconds: float = 120.0  # how long one visitor's networks may learn at a time
+    threads: int = 4  # visitors for whom something else is computed at the same time, such as a recall
+    requests: int = 12  # of one page under way at once; a browser sends up to 6
+    downloads: int = 2  # among these
     connections: int = 200
-    grace: float = 10.0
-    """Seconds after which a client that sends or reads nothing is disconnected."""
+    grace: float = 10.0  # seconds after which a client that sends or reads nothing is disconnected
 
     def check_sequences(self, lengths: list[int], units: int) -> None:
         """Reject sequences that are too large, or too short."""

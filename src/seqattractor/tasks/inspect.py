@@ -42,16 +42,12 @@ class Inspection(Result):
     sequences: list[Patterns]
     source: Source
     """Where the sequences come from: stored in the model, given as data, or seen as limit cycles from random starts."""
-    flips: int
-    """The noise in `basin` and `from_stored`."""
+    flips: int  # the noise in `basin` and `from_stored`
     score: float | None = None
-    recalls: tuple[Recall, ...] | None = None
-    """From the first pattern of each sequence, clean."""
-    trials: RecallTrials | None = None
-    """From the same places, with `flips` units flipped."""
+    recalls: tuple[Recall, ...] | None = None  # from the first pattern of each sequence, clean
+    trials: RecallTrials | None = None  # from the same places, with `flips` units flipped
     certificate: Certificate | None = None
-    sampled: bool = False
-    """Whether only some of the transitions were certified."""
+    sampled: bool = False  # whether only some of the transitions were certified
     robustness: RobustnessCurve | None = None
     basin: float | None = None
     from_random: Attractors | None = None
@@ -266,31 +262,12 @@ def inspect_network(
 ) -> Inspection:
     """Analyse a trained network within a bounded amount of work.
 
-    Parameters
-    ----------
-    net : SequenceMemory
-    X : ndarray of +-1, shape (T, N), optional
-        The stored sequences, checked. Without them the limit cycles that random starts lead to stand for them: a stored loop is
-        itself such a cycle.
-    lengths : ndarray, shape (S,), optional
-    source : {"model", "data"}
-        Where `X` comes from, for the record.
-    flips : int, optional
-        The noise in starts from stored patterns; by default a tenth of the units.
-    starts : int
-        How many runs, at most, in the search for attractors.
-    effort : float
-        Allows 2 times as much work with 2 before a part is cut down or left out. Work is counted in multiplications, never in
-        seconds, so that the same seed gives the same result on any machine.
-    exact : bool
-        Use mixed-integer programming where the certificate leaves a gap.
-    rng : int, Generator or None
-    tell : callable, optional
-        Called with a few words when work on a part begins, and during it.
-
-    Returns
-    -------
-    Inspection
+    X, of shape (T, N), are the stored sequences, checked. Without them the limit cycles that random starts lead to stand for
+    them: a stored loop is itself such a cycle. `flips` is the noise in starts from stored patterns, by default a tenth of the
+    units, and `starts` the number of runs, at most, in the search for attractors. An `effort` of 2 allows twice as much work
+    before a part is cut down or left out; work is counted in multiplications, never in seconds, so that the same seed gives the
+    same result on any machine. `exact` closes gaps of the certificate by mixed-integer programming. `tell` is called with a few
+    words about each part.
 
     Examples
     --------

@@ -107,8 +107,7 @@ class LearningResult(Result):
 
     net: SequenceMemory
     data: Sequences
-    score: float
-    """The fraction of transitions without a wrong unit."""
+    score: float  # the fraction of transitions without a wrong unit
     radius: int | None
     """How many wrong units every transition is proven to withstand in one step, by a quick look; None where nothing was proven.
     Of a network of order k they are counted in the window of k patterns."""
@@ -116,8 +115,7 @@ class LearningResult(Result):
     """How many flips before every step are proven to be harmless at every transition; fewer where flips stay in a window."""
     recalled: NoisyCues | None
     """From how many cues with a tenth of their units flipped recall locked on; None where it was not tried."""
-    attempts: Sequence[Attempt]
-    """The sizes that were tried, where the size was to be chosen."""
+    attempts: Sequence[Attempt]  # the sizes that were tried, where the size was to be chosen
     warnings: Sequence[str]
     seconds: float
 
@@ -196,26 +194,11 @@ def learn(
     progress: ProgressCallback | None = None,
     tell: Callable[[Attempt], Any] | None = None,
 ) -> LearningResult:
-    """Learn sequences, with as many hidden neurons as they need unless `parameters` set their number.
+    """Learn sequences, as `prepare` returns them, with as many hidden neurons as they need unless `parameters` set their number.
 
-    Parameters
-    ----------
-    data : Sequences
-        As `prepare` gives them.
-    network : str, optional
-        A short name of the registry. By default the paper's network, and where no size of it stores everything, the sparse one.
-    parameters : mapping, optional
-        Of the network.
-    widen : bool
-        Whether a larger context may be tried where no number of hidden neurons stores everything.
-    progress : callable, optional
-        Called with epoch, hidden errors and visible errors after each epoch.
-    tell : callable, optional
-        Called with each `Attempt` where the number of hidden neurons is to be chosen.
-
-    Returns
-    -------
-    LearningResult
+    The default network is the paper's, and the sparse one where no size of it stores everything. With `widen`, a larger context
+    may be tried, too. `progress` is called with epoch, hidden errors and visible errors after each epoch, `tell` with each
+    `Attempt`.
 
     Examples
     --------

@@ -35,13 +35,11 @@ class Corruption:
     1
     """
 
-    flips: int = 0
-    """Units flipped at random in each pattern."""
+    flips: int = 0  # units flipped at random in each pattern
     occlusion: float | tuple[tuple[int, int], ...] = 0.0
     """The fraction of the frame to cover, at a random place; or the block to cover, a range for each axis of the frame, or of
     pictures of grey or colour for rows and columns."""
-    painted: tuple[int, ...] = ()
-    """Units flipped by hand in the newest pattern."""
+    painted: tuple[int, ...] = ()  # units flipped by hand in the newest pattern
 
     def __call__(self, cue: Patterns, frame_shape: tuple[int, ...], rng: Seed) -> Patterns:
         """Return the corrupted cue, of the same shape (patterns, N), by `sa.noise.occlude` and `sa.noise.flip`."""
@@ -92,26 +90,21 @@ def _percent(part: int, rest: int) -> str:
 class Recall(Result):
     """The states that a network recalled from a cue, and the judgement of them."""
 
-    states: Patterns
-    """The cue and what followed, shape (K, N)."""
-    cue_rows: int
-    """How many rows at the beginning are the cue."""
+    states: Patterns  # the cue and what followed, shape (K, N)
+    cue_rows: int  # how many rows at the beginning are the cue
     truth: Patterns | None
     """What should be seen, shape (L, N) with L <= K: to the end of the stored sequence, or round and round in a loop."""
     nearest: list[str] | None
     """For each row the stored pattern that is most like it, as SEQUENCE:FRAME."""
     locked_on: int | None
     """The row from which on every unit is right and in phase to the end, as `seqattractor.lock_on_step` has it."""
-    tau: int | None
-    """tau of section 6.2, where the whole sequence was recalled, in whichever phase."""
+    tau: int | None  # tau of section 6.2, where the whole sequence was recalled, in whichever phase
     followed: Followed | None
     """The stored sequence that is followed in the end, in whichever phase, or its negative."""
-    verdict: str
-    """Whether it has worked, in a sentence."""
+    verdict: str  # whether it has worked, in a sentence
     period: int | None = None
     """Of the loop that the cue belongs to; None where that is an open sequence."""
-    looked: int = 0
-    """Within how many steps `tau` was looked for."""
+    looked: int = 0  # within how many steps `tau` was looked for
     ahead: int | None = None
     """By how many frames it follows the sequence ahead of its phase, negative where it is behind; None where it does not."""
 
@@ -193,18 +186,15 @@ class Recall(Result):
 class Trial(NamedTuple):
     """One of several recalls from the same place."""
 
-    locked_on: int | None
-    """The step at which it locked on, or None."""
+    locked_on: int | None  # the step at which it locked on, or None
     followed: bool
     """Whether it came to follow something stored: the sequence in any phase, another one, or the negative of one."""
     ahead: int | None
     """By how many frames it followed the sequence ahead of its phase; None where it did not follow it, 0 in phase."""
     retrieved: bool | None
     """Whether it meets the criterion of section 6.2, the whole loop in any phase; None for open sequences."""
-    most_wrong: int
-    """Wrong units in its worst step."""
-    final_overlap: float
-    """Overlap with the truth in its last step."""
+    most_wrong: int  # wrong units in its worst step
+    final_overlap: float  # overlap with the truth in its last step
 
 
 @dataclass(frozen=True, repr=False)
@@ -212,8 +202,7 @@ class RecallTrials(Result):
     """Recalls from the same places with fresh noise."""
 
     each: tuple[Trial, ...]
-    looked: int
-    """Within how many steps, at most, loops were looked for as section 6.2 asks."""
+    looked: int  # within how many steps, at most, loops were looked for as section 6.2 asks
 
     @property
     def rate(self) -> SuccessRate:
@@ -264,28 +253,11 @@ def recall(
     rng: Seed = 0,
     look_on: bool = False,
 ) -> Recall:
-    """Recall from a cue and judge the outcome.
+    """Recall `steps` patterns from a cue and judge the outcome.
 
-    Parameters
-    ----------
-    net : SequenceMemory
-    cue : ndarray of +-1, shape (k, N)
-        At least as many patterns as the network's context; it is given the last ones.
-    steps : int
-        How many patterns to recall; a network that dwells may take several steps for each (`Traits`).
-    stored : Stored, optional
-        The sequences that the network has learned.
-    place : (int, int)
-        Sequence and frame of the first pattern of the cue, in `stored`.
-    noise : int
-        Units flipped before every step.
-    rng : int, Generator or None
-    look_on : bool
-        Whether to continue a loop, unseen, for two more rounds, as the criterion of section 6.2 needs.
-
-    Returns
-    -------
-    Recall
+    The cue, of shape (k, N), begins at `place`, a sequence and a frame of `stored`; the network is given its last patterns, as
+    many as its context has. `noise` units are flipped before every step. With `look_on`, a loop is continued for two more
+    rounds, unseen, as the criterion of section 6.2 needs.
 
     Examples
     --------

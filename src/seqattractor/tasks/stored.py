@@ -14,15 +14,11 @@ from seqattractor.sequences._patterns import period
 class Followed:
     """A stored sequence that a recall follows, in whichever phase, or its negative."""
 
-    since: int
-    """The row of the recall from which on it does."""
-    until: int
-    """The row after the last one: the end of the recall, or of an open sequence."""
+    since: int  # the row of the recall from which on it does
+    until: int  # the row after the last one: the end of the recall, or of an open sequence
     sequence: int
-    frame: int
-    """The frame that stands in row `since`."""
-    mirrored: bool
-    """Whether every unit is the opposite of the stored one."""
+    frame: int  # the frame that stands in row `since`
+    mirrored: bool  # whether every unit is the opposite of the stored one
 
 
 @dataclass(frozen=True)
@@ -40,8 +36,7 @@ class Stored:
     True
     """
 
-    sequences: tuple[Patterns, ...]
-    """Each of shape (T_s, N)."""
+    sequences: tuple[Patterns, ...]  # each of shape (T_s, N)
     closed: tuple[int, ...]
     """How many patterns at the end of each sequence repeat its beginning; 0 where it ends."""
     names: tuple[str, ...]
