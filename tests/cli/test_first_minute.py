@@ -16,7 +16,6 @@ from rich.console import Console
 from seqattractor import cli
 from seqattractor.cli import demo as demo_command
 from seqattractor.report.blocks import coloured, plain
-from seqattractor.tasks.demo import demo
 from shown_commands import parse
 
 
@@ -99,12 +98,12 @@ def test_a_mistake_points_to_the_next_step_and_leaves_nothing(arguments, says, t
 
 @pytest.fixture(scope="module")
 def walk():
-    return demo()
+    return demo_command.demo(3000, 0)
 
 
 @pytest.fixture
 def learned_already(monkeypatch, walk):
-    monkeypatch.setattr("seqattractor.tasks.demo.demo", lambda **_: walk)
+    monkeypatch.setattr(demo_command, "demo", lambda *_: walk)
 
 
 def test_the_demo_recalls_the_whole_walk_from_a_cue_with_3000_wrong_pixels(walk):

@@ -470,13 +470,15 @@ def test_those_who_wait_are_told_how_many_are_before_them():
 
 
 def a_job(size=0, running=False):
-    """What visits ask of a job."""
-    return SimpleNamespace(network_bytes=lambda: size, running=running)
+    """What visits ask of a job, with a record of whether it was stopped."""
+    job = SimpleNamespace(network_bytes=lambda: size, running=running, stopped=False)
+    job.stop = lambda: setattr(job, "stopped", True)
+    return job
 
 
 def test_old_visits_end_and_their_jobs_stop():
-    now, stopped = [0.0], []
-    visits = Visits(Limits(idle_seconds=100), stopped.append, clock=lambda: now[0])
+    now = [0.0]
+    visits = Visits(Limits(idle_seconds=100), clock=lambda: now[0])
     first, second = visits.open(), visits.open()
     first.job, second.job = a_job(), a_job()
     now[0] = 90
@@ -484,13 +486,13 @@ def test_old_visits_end_and_their_jobs_stop():
     now[0] = 110
     with pytest.raises(Refusal, match="forgotten"):
         visits.get(second.name)
-    assert stopped == [second.job]
+    assert second.job.stopped
     assert visits.get(first.name) is first  # seen at 90
+    assert not first.job.stopped
 
 
 def test_a_flood_of_new_visits_takes_nothing_from_those_who_have_learned_something():
-    stopped = []
-    visits = Visits(Limits(visits=10), stopped.append)
+    visits = Visits(Limits(visits=10))
     learned = [visits.open() for _ in range(3)]
     for visit in learned:
         visit.job = a_job()
@@ -501,12 +503,12 @@ def test_a_flood_of_new_visits_takes_nothing_from_those_who_have_learned_somethi
         assert len(visits) == 10
         for visit in [*learned, asking]:
             assert visits.get(visit.name) is visit
-    assert stopped == []
+    assert not any(visit.job.stopped for visit in learned)
 
 
 def test_a_full_lab_says_so_until_somebody_was_idle_for_a_while():
-    now, stopped = [0.0], []
-    visits = Visits(Limits(visits=3, spare_seconds=60), stopped.append, clock=lambda: now[0])
+    now = [0.0]
+    visits = Visits(Limits(visits=3, spare_seconds=60), clock=lambda: now[0])
     opened = [visits.open() for _ in range(3)]
     for visit in opened:
         visit.job = a_job()
@@ -518,14 +520,18 @@ def test_a_full_lab_says_so_until_somebody_was_idle_for_a_while():
     visits.get(opened[1].name)
     now[0] = 61
     visits.open()
-    assert stopped == [opened[2].job]  # the first one learns, the second one was here just now
+    assert [visit.job.stopped for visit in opened] == [
+        False,
+        False,
+        True,
+    ]  # the first one learns, the second one was here just now
     with pytest.raises(Refusal, match="forgotten"):
         visits.get(opened[2].name)
 
 
 def test_a_flood_of_large_networks_takes_none_from_others():
-    now, stopped = [0.0], []
-    visits = Visits(Limits(network_bytes=20_000, spare_seconds=60), stopped.append, clock=lambda: now[0])
+    now = [0.0]
+    visits = Visits(Limits(network_bytes=20_000, spare_seconds=60), clock=lambda: now[0])
     first, second, third = (visits.open() for _ in range(3))
     first.job, second.job = a_job(8000), a_job(8000)
     with pytest.raises(Refusal, match="fill the lab") as refused:
@@ -536,7 +542,8 @@ def test_a_flood_of_large_networks_takes_none_from_others():
     now[0] = 61
     visits.get(first.name)
     visits.make_room(third, 8000)
-    assert stopped == [second.job]
+    assert second.job.stopped
+    assert not first.job.stopped
 
 
 def test_learning_beyond_the_memory_of_the_lab_is_refused_and_frees_nothing():

@@ -5,7 +5,7 @@ import pytest
 
 import seqattractor as sa
 from lab_server import QUICK, Visitor, running_lab
-from seqattractor.lab.own import Own
+from seqattractor.lab.choices import Own
 from seqattractor.lab.requests import Limits
 
 X = sa.datasets.random_periodic(12, 40, rng=3)

@@ -12,7 +12,7 @@ import lab_server
 import seqattractor as sa
 from lab_server import QUICK, SMALL
 from seqattractor.lab.downloads import COLORS, drawn
-from seqattractor.lab.recall import read_cue, recall_all, shown_truth
+from seqattractor.lab.recall import hidden_states, read_cue, recall_all, shown_truth
 from seqattractor.lab.requests import Fields, Limits
 from seqattractor.lab.requests import unpack as bits
 
@@ -112,3 +112,15 @@ def test_the_animation_names_what_was_caught(visitor):
         frames = [np.asarray(frame.convert("L")) for frame in ImageSequence.Iterator(Image.open(io.BytesIO(gif)))]
         heads.append(frames[-1][:24])  # the line above the truth
     assert (heads[0] != heads[1]).any()
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_hidden_states_are_those_of_the_network(order):
+    loop = sa.datasets.random_periodic(9, 40, rng=0)
+    data = sa.close_loops(loop, order=order)
+    net = sa.SequenceAttractor(n_hidden=30, order=order, random_state=0).fit(data)
+    zeta = hidden_states(net, data.patterns)
+    assert zeta.shape == (len(data), 30)
+    assert (zeta[: order - 1] == -1).all()
+    assert np.array_equal(zeta[order - 1], net.hidden(data[0] if order == 1 else data[:2]))
+    assert hidden_states(sa.zoo.LookupMemory().fit(loop), loop.patterns) is None

@@ -13,8 +13,8 @@ from seqattractor.lab.turns import Turns
 
 
 @contextmanager
-def turns_of(threads, waiting=100, each=50):
-    turns = Turns(threads, waiting=waiting, each=each)
+def turns_of(threads, waiting=100):
+    turns = Turns(threads, waiting=waiting)
     yield turns
     turns.close()
 
@@ -72,12 +72,10 @@ def test_what_nobody_wants_any_more_is_not_done():
 
 def test_too_much_is_refused():
     gate = Gate()
-    with turns_of(1, waiting=5, each=3) as turns:
+    with turns_of(1, waiting=5) as turns:
         turns.submit("a", gate)
         gate.wait()
         kept = [turns.submit("a", int) for _ in range(3)]
-        with pytest.raises(Refusal, match="too much at once"):
-            turns.submit("a", int)
         kept += [turns.submit("b", int) for _ in range(2)]
         with pytest.raises(Refusal, match="busy"):
             turns.submit("c", int)
@@ -94,7 +92,7 @@ def test_an_error_belongs_to_the_one_who_asked():
 
 def test_closing_waits_for_nothing():
     gate = Gate()
-    turns = Turns(1, waiting=5, each=5)
+    turns = Turns(1, waiting=5)
     turns.submit("a", gate)
     gate.wait()
     waiting, cancelled = turns.submit("a", int), turns.submit("b", int)
@@ -183,7 +181,7 @@ def test_a_new_learning_does_not_take_a_second_thread(gated):
     visitor = Visitor(address)
     visit = visitor.http.headers["x-lab-visit"]
     begun = Gate()
-    lab.pool.submit(visit, StubJob(begun))
+    lab.learning.submit(visit, begun)
     begun.wait()
     visitor.post("learn", {"sequence": SMALL, "networks": [QUICK]})
     other = Visitor(address)
@@ -205,13 +203,3 @@ def test_a_page_that_is_closed_while_it_asks_to_learn_leaves_no_job_behind(monke
             visitor.post("leave", {})
         asked.result()
         until(lambda: visit.job.state == "stopped")
-
-
-class StubJob:
-    """A job that does not listen to anybody."""
-
-    def __init__(self, run):
-        self.run, self.turn = run, None
-
-    def stop(self):
-        pass

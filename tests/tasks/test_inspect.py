@@ -111,7 +111,7 @@ def test_what_is_reached_in_any_phase_is_not_taken_for_what_is_in_phase(tmp_path
     assert "At any time and in any phase, 24 of 24 starts came into the loop of sequence 0." in text
     assert f"(In phase, and in time, are {inspection.basin:.1%} of all such starts; see above.)" in text
     recall = inspection.paragraphs()["Recall"]
-    assert inspection.trials.rate.successes < 20 == sum(inspection.trials.retrieved)
+    assert inspection.trials.rate.successes < 20 == sum(trial.retrieved for trial in inspection.trials.each)
     assert re.search(r"\d+ ran \d( to \d)? frames? (ahead|behind)", recall)
 
 

@@ -8,7 +8,7 @@ from films import as_sequences, textured_film
 from seqattractor.networks.traits import Traits
 from seqattractor.sequences._transitions import ConflictError, prepare
 from seqattractor.tasks.learn import learn, quick_certificate
-from seqattractor.tasks.recall import Corruption, hidden_states, recall, recall_often
+from seqattractor.tasks.recall import Corruption, recall, recall_often
 from seqattractor.tasks.repeats import describe_near_repeats, leave_out_repeats, near_repeats, repeats_that_hinder
 from seqattractor.tasks.stored import Followed, Stored
 
@@ -140,7 +140,7 @@ def test_trials_that_run_ahead_are_told_by_how_much():
     net = sa.zoo.LookupMemory().fit(LOOP)
     mixed_up = Corruption(painted=tuple(np.flatnonzero(LOOP[0] != LOOP[3])))
     trials = recall_often(net, LOOP[:1], mixed_up, 8, trials=4, stored=Stored.of(LOOP), place=(0, 0), frame_shape=(40,))
-    assert trials.ahead == (3,) * 4
+    assert [trial.ahead for trial in trials.each] == [3] * 4
     text = trials.describe()
     assert text.startswith("0 of 4 trials locked on")
     assert (
@@ -239,17 +239,6 @@ def test_trials_are_counted_whether_they_run_side_by_side_or_not(monkeypatch):
     assert recall_often(net, LOOP[:1], Corruption(12), 8, rng=0, **arguments) == at_once
     assert 0 < at_once.rate.successes < 30
     assert at_once.rate.successes == sum(row["locked_on"] is not None for row in at_once.rows())
-
-
-@pytest.mark.parametrize("order", [1, 2])
-def test_hidden_states_are_those_of_the_network(order):
-    data = sa.close_loops(LOOP, order=order)
-    net = sa.SequenceAttractor(n_hidden=30, order=order, random_state=0).fit(data)
-    zeta = hidden_states(net, data.patterns)
-    assert zeta.shape == (len(data), 30)
-    assert (zeta[: order - 1] == -1).all()
-    assert np.array_equal(zeta[order - 1], net.hidden(data[0] if order == 1 else data[:2]))
-    assert hidden_states(sa.zoo.LookupMemory().fit(LOOP), LOOP.patterns) is None
 
 
 # -- learning -----------------------------------------------------------------------------------------------------------

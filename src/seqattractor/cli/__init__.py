@@ -10,7 +10,7 @@ from importlib import import_module
 import click
 
 from seqattractor import __version__
-from seqattractor.cli.groups import SuggestingGroup
+from seqattractor._suggest import did_you_mean
 
 __all__ = ["main"]
 
@@ -27,6 +27,18 @@ _COMMANDS = {
     "compare": "Compare all sequence memories, and your own, on one test.",
     "lab": "See a sequence memory learn and recall, in the browser.",
 }
+
+
+class SuggestingGroup(click.Group):
+    """A group that suggests a command for a misspelt one, whatever the version of click."""
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command, or fail with a suggestion."""
+        name = str(args[0])
+        if self.get_command(ctx, name) is None and not ctx.resilient_parsing and not name.startswith("-"):
+            meant = did_you_mean(name, self.list_commands(ctx))
+            ctx.fail(f"No such command {name!r}." + (f" {meant[0].upper()}{meant[1:]}" if meant else ""))
+        return super().resolve_command(ctx, args)
 
 
 class _LazyGroup(SuggestingGroup):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from seqattractor.cli.loading import EPOCHS, PATH, as_options, loading_options
+from seqattractor.cli.loading import EPOCHS, PATH, as_options, check_folder, loading_options
 from seqattractor.cli.sweep import jobs_options, parse_list, stopped
 from seqattractor.study.comparison_trial import TESTS
 
@@ -139,8 +139,7 @@ def _outputs(outs: tuple[Path, ...]) -> tuple[Path | None, list[Path]]:
         raise ValueError(f"give one folder, not {len(folders)}: {', '.join(map(str, folders))}.")
     for out in files:
         check_ending(out)
-        if not out.parent.is_dir():
-            raise ValueError(f"the folder {out.parent} does not exist; make it first.")
+        check_folder(out)
     return (folders[0] if folders else None), files
 
 

@@ -5,17 +5,18 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from seqattractor.cli.loading import FILE
+from seqattractor.cli.loading import FILE, check_folder
 from seqattractor.datasets._walker import FRAME_SHAPE
 
 if TYPE_CHECKING:
     from rich.console import Console, Group
 
-    from seqattractor.tasks.demo import Demo
+    from seqattractor.networks.attractor import SequenceAttractor
+    from seqattractor.tasks.recall import Recall
 
 EXAMPLES = """\b
 Examples:
@@ -29,7 +30,25 @@ What next:
   seqattractor reproduce --quick             the paper's tables and figures, in a report"""
 FRAMES_PER_SECOND = 40
 STEPS_SHOWN = 68  # two strides
+N_HIDDEN = 200
 _GAP = "  "
+
+
+class Demo(NamedTuple):
+    """A walk that was learned, and its recall from a corrupted first frame."""
+
+    net: SequenceAttractor
+    recall: Recall
+    seconds: float  # duration of learning
+
+    def describe(self) -> str:
+        """Return what was learned and how well it was recalled."""
+        (height, width), net = FRAME_SHAPE, self.net
+        stored = "every transition is stored" if net.converged_ else "not every transition is stored"
+        return (
+            f"Learned a walk of {self.recall.steps} frames of {width} x {height} pixels, with {net.n_hidden_} hidden neurons "
+            f"in {self.seconds:.1f} s ({net.n_iter_} epochs): {stored}.\n{self.recall.verdict}"
+        )
 
 
 @click.command(name="demo", epilog=EXAMPLES)
@@ -40,23 +59,39 @@ def command(flips: int, seed: int, out: Path) -> None:
     """Learn a walking figure and watch it come back from a cue of which a good part is wrong."""
     from rich.console import Console
 
+    from seqattractor.io._compose import Recalled
     from seqattractor.io._write import write_recall
-    from seqattractor.tasks.demo import demo
 
     if out.suffix.lower() != ".gif":
         raise click.UsageError(f"the demo is written as a GIF, but {out} does not end in .gif.")
-    if not out.parent.is_dir():
-        raise ValueError(f"the folder {out.parent} does not exist; make it first.")
+    check_folder(out)
     console = Console(highlight=False)
     if console.is_terminal and console.color_system is not None and not console.options.ascii_only:
-        shown = watch(lambda: demo(flips=flips, rng=seed), console)
+        shown = watch(lambda: demo(flips, seed), console)
     else:
-        shown = demo(flips=flips, rng=seed)
+        shown = demo(flips, seed)
         _strip(shown, console)
-    console.print(f"{shown.learned}\n{shown.recall.verdict}", markup=False, soft_wrap=True)
+    console.print(shown.describe(), markup=False, soft_wrap=True)
     there = " over the one that was there" if out.exists() else ""
-    write_recall(out, shown.recalled)
+    write_recall(out, Recalled(shown.recall.states, shown.recall.truth, 1, FRAME_SHAPE, kind="pictures"))
     console.print(f"wrote {out}{there}\n\n{NEXT}", markup=False, soft_wrap=True)
+
+
+def demo(flips: int, seed: int) -> Demo:
+    """Let the paper's network learn a walk, flip pixels of its first frame, and recall one round from there."""
+    from seqattractor.datasets._walker import walker
+    from seqattractor.networks.attractor import SequenceAttractor
+    from seqattractor.tasks.recall import Corruption, recall
+    from seqattractor.tasks.stored import Stored
+
+    data = walker()
+    if flips > data.shape[1]:
+        raise ValueError(f"the frames have {data.shape[1]} pixels, of which {flips} cannot be flipped.")
+    started = time.perf_counter()
+    net = SequenceAttractor(n_hidden=N_HIDDEN, random_state=seed, n_jobs=-1).fit(data)
+    seconds = time.perf_counter() - started
+    cue = Corruption(flips)(data.patterns[:1], data.frame_shape, seed)
+    return Demo(net, recall(net, cue, len(data) - data.closed, stored=Stored.of(data)), seconds)
 
 
 def watch(learn: Callable[[], Demo], console: Console) -> Demo:
@@ -86,14 +121,14 @@ def watch(learn: Callable[[], Demo], console: Console) -> Demo:
 
 
 def fitting_shrink(console: Console) -> int:
-    """By how much frames are shrunk, so that three of them fit side by side into the terminal."""
+    """Return by how much to shrink frames, so that three of them fit side by side into the terminal."""
     height, width = FRAME_SHAPE
     fits = (k for k in (1, 2, 4) if height // k // 2 + 3 < console.height and 3 * (width // k) + 2 * len(_GAP) <= console.width)
     return next(fits, 8)
 
 
 def moment(shown: Demo, t: int, shrink: int) -> Group:
-    """One step: what is stored, the cue and what is recalled, side by side, and numbers below."""
+    """Draw one step: stored frame, cue and recalled frame side by side, and numbers below."""
     from rich.console import Group
     from rich.text import Text
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from seqattractor.cli.loading import FILE, PATH, refuse_to_overwrite
+from seqattractor.cli.loading import FILE, PATH, check_not_read
 
 EXAMPLES = """\b
 Examples:
@@ -36,7 +36,7 @@ def command(model: Path, out: tuple[Path, ...], as_json: bool) -> None:
     from seqattractor.networks import load
 
     for path in out:
-        refuse_to_overwrite(path, [model])
+        check_not_read(path, [model])
     net = load(model)
     for path in out:
         net.export(path)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from seqattractor.cli.loading import EPOCHS, FILE, PATH, as_options, load_like, loading_options, read_files
+from seqattractor.cli.loading import EPOCHS, FILE, PATH, as_options, check_folder, loading_options, read_like
 
 if TYPE_CHECKING:
     from seqattractor.networks.base import SequenceMemory
@@ -66,8 +65,8 @@ def command(
     from seqattractor.networks import load
     from seqattractor.tasks.inspect import inspect_network
 
-    if html is not None and not html.parent.is_dir():
-        raise ValueError(f"the folder {html.parent} does not exist; make it first.")
+    if html is not None:
+        check_folder(html)
     net = load(model)
     X, lengths, source = _sequences(net, files, as_options(loading))
     if flips is not None and flips > net.n_features_in_:
@@ -93,7 +92,7 @@ def command(
 
 
 def _sequences(net: SequenceMemory, files: tuple[Path, ...], options: dict[str, Any]) -> tuple[Any, Any, Any]:
-    """The sequences to look at, if any, and where they come from; files are read as the stored sequences were."""
+    """Return the sequences to look at, if any, and where they come from; files are read as the stored sequences were."""
     from seqattractor.io._attached import attached
     from seqattractor.io._load import align_units
     from seqattractor.sequences import check_patterns, check_sequences
@@ -102,7 +101,7 @@ def _sequences(net: SequenceMemory, files: tuple[Path, ...], options: dict[str, 
     if not files:
         stored = known.sequences
         return (None, None, "data") if stored is None else (stored.patterns, stored.lengths, "model")
-    data = load_like(known.picture_shape, partial(read_files, files), known.options, options)
+    data = read_like(known, files, options)
     if known.units is not None and data.units is not None:
         data = align_units(data, known.units)
     X, lengths = check_sequences(data, order=net.order_)
@@ -111,7 +110,7 @@ def _sequences(net: SequenceMemory, files: tuple[Path, ...], options: dict[str, 
 
 
 def _print(inspection: Inspection, model: Path, html: Path | None) -> None:
-    """Write the summary for people."""
+    """Print the summary."""
     from rich.console import Console
     from rich.table import Table
 

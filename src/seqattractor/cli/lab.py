@@ -12,16 +12,16 @@ import time
 import warnings
 import webbrowser
 from contextlib import suppress
-from functools import partial
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from seqattractor.cli.loading import PATH, load_like, read_files
+from seqattractor.cli.loading import PATH, read_like
 
 if TYPE_CHECKING:
-    from seqattractor.lab.own import Own
+    from seqattractor.lab.choices import Own
     from seqattractor.lab.requests import Limits
     from seqattractor.lab.server import Server
 
@@ -103,44 +103,40 @@ def command(
 
 
 def _own(model: Path, files: tuple[Path, ...], limits: Limits) -> Own:
-    """The network of a model file, with its sequences or those of other files."""
+    """Return the network of a model file, with its sequences or those of other files."""
     from seqattractor.io._attached import attached
-    from seqattractor.lab.own import Own, with_shape
+    from seqattractor.lab.choices import Own
     from seqattractor.networks import load
 
     net = load(model)
     known = attached(net)
-    data = load_like(known.picture_shape, partial(read_files, files), known.options, {}) if files else known.sequences
-    return Own.of(net, model.name, None if data is None else with_shape(data, known.frame_shape), limits)
+    data = read_like(known, files, {}) if files else known.sequences
+    if data is not None and len(known.frame_shape) > len(data.frame_shape):  # a table of units has no shape of its own
+        data = replace(data, frame_shape=known.frame_shape)
+    return Own.of(net, model.name, data, limits)
 
 
 def _is_worth_telling(record: logging.LogRecord) -> bool:
-    """Whether the server's message is about anything but requests that Ctrl-C has cut short."""
+    """Return whether a message of the server is about anything but requests that Ctrl-C has cut short."""
     error = record.exc_info[1] if record.exc_info else None
     return not isinstance(error, asyncio.CancelledError) and "graceful shutdown" not in record.getMessage()
 
 
 def _listen(host: str, port: int | None) -> socket.socket:
-    """Take the port, or any free one if none was asked for and ours is taken."""
+    """Listen on the port, or on any free one if none was asked for and ours is taken."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    for candidate in (PORT, 0) if port is None else (port,):
-        listener = socket.socket(family, socket.SOCK_STREAM)
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            listener.bind((host, candidate))
-            listener.listen(128)
-        except OSError as error:
-            listener.close()
-            if port is None and candidate:
-                continue
-            where = f"{host}, port {candidate}" if candidate else host
-            raise ValueError(f"the lab cannot listen on {where}: {error.strerror}; choose another with --port.") from None
-        return listener
-    raise AssertionError("one of the candidates was returned or refused")
+    try:
+        return socket.create_server((host, PORT if port is None else port), family=family, backlog=128)
+    except OSError as error:
+        if port is None:
+            return _listen(host, 0)
+        where = f"{host}, port {port}" if port else host
+        why = str(error.strerror).partition(" (while")[0]
+        raise ValueError(f"the lab cannot listen on {where}: {why}; choose another with --port.") from None
 
 
 def _is_loopback(host: str) -> bool:
-    """Whether only this machine can reach the address."""
+    """Return whether only this machine can reach the address."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:

@@ -11,11 +11,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from seqattractor.cli.groups import complete_network
-from seqattractor.cli.loading import FILE, PATH, as_options, count_or_auto, loading_options, read_files, refuse_to_overwrite
+from seqattractor.cli.loading import (
+    FILE,
+    PATH,
+    as_options,
+    check_folder,
+    check_not_read,
+    count_or_auto,
+    loading_options,
+    read_files,
+)
 
 if TYPE_CHECKING:
-    from seqattractor.networks.choose_hidden import Attempt
     from seqattractor.sequences import Sequences
 
 NOT_STORED = 1  # exit code
@@ -29,14 +36,14 @@ Examples:
 
 
 class _Epochs(NamedTuple):
-    """The two meanings of a word: how often sequences are presented, and parts of a recording."""
+    """The two meanings of epochs: how often sequences are presented, and intervals of a recording."""
 
     presentations: int | None
     table: str | None
 
 
 def _epochs(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> _Epochs:
-    """Tell numbers from names, of which there may be one each."""
+    """Distinguish a number from a name, of which there may be one each."""
     numbers = [value for value in values if re.fullmatch(r"[+-]?[\d.]+", value)]
     names = [value for value in values if value not in numbers]
     if len(numbers) > 1 or len(names) > 1:
@@ -46,12 +53,19 @@ def _epochs(ctx: click.Context, param: click.Parameter, values: tuple[str, ...])
     return _Epochs(int(numbers[0]) if numbers else None, names[0] if names else None)
 
 
+def _complete_network(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    """Return the networks whose short names begin so."""
+    from seqattractor.networks.registry import REGISTRY
+
+    return [name for name in REGISTRY if name.startswith(incomplete)]
+
+
 @click.command(name="learn", epilog=EXAMPLES)
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT...", type=PATH)
 @click.option("-o", "--out", type=FILE, required=True, help="The model file to write (npz).")
 @click.option(
     "--network",
-    shell_complete=complete_network,
+    shell_complete=_complete_network,
     help="attractor, sparse, perceptron, hebbian, one-hot, dense, ...; a wrong name lists them all. "
     "[attractor, or sparse if that cannot store them]",
 )
@@ -116,11 +130,10 @@ def command(
     for path in inputs:
         if not os.path.exists(path):
             raise ValueError(f"there is no file or folder {path}; for a first try without one: seqattractor demo")
-    if not out.parent.is_dir():
-        raise ValueError(f"the folder {out.parent} does not exist; make it first.")
+    check_folder(out)
     if out.suffix.lower() in _NOT_MODELS:
         raise ValueError(f"a model file is npz; name it {out.stem}.npz, and let `seqattractor recall` write {out.name}.")
-    refuse_to_overwrite(out, inputs)
+    check_not_read(out, inputs)
     parameters = _parameters(network or "attractor", hidden, order, epochs.presentations, seed) | _settings(settings)
     net = make_network(network or "attractor", **parameters)  # wrong names are refused before files are read
     net.check_parameters()
@@ -132,19 +145,16 @@ def command(
             click.echo(f"note: {note}", err=True)
 
     data = read_to_learn(inputs, as_options({**loading, "epochs": epochs.table}), keep_repeats or order is not None, say)
-    wanted = parameters.get("order", 1)
     try:
-        prepared = prepare(data, wanted)
+        prepared = prepare(data, parameters.get("order", 1))
     except ConflictError as error:
         raise ValueError(_remedy(data, str(error), error.context)) from None
     if order is None:
-        _tell_context(data, say)
-    data = prepared
+        _note_context(data, say)
     given = getattr(net, "max_epochs", None)  # auto has no number to count up to
     with epoch_progress(given if isinstance(given, int) else None, quiet=as_json) as progress:
-        learned = learn(
-            data, network, parameters, widen=not isinstance(order, int), progress=progress, tell=None if as_json else _tell
-        )
+        tell = None if as_json else lambda attempt: click.echo(f"  {attempt.describe()}", err=True)
+        learned = learn(prepared, network, parameters, widen=not isinstance(order, int), progress=progress, tell=tell)
     attach(learned.net, learned.data, patterns=not no_patterns)
     learned.net.save(out)
     size = out.stat().st_size
@@ -159,7 +169,7 @@ def command(
 
 
 def _parameters(network: str, hidden: int | str | None, order: int | str | None, epochs: int | None, seed: int) -> dict[str, Any]:
-    """The parameters that this command has options for; those without a choice only as far as the network has them."""
+    """Return the parameters that this command has options for; those without a choice only if the network has them."""
     from seqattractor.networks.registry import parameters_of
 
     known = parameters_of(network)
@@ -187,7 +197,7 @@ def _settings(settings: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _remedy(data: Sequences, sentence: str, context: int | None) -> str:
-    """Name the sequences of a conflict, and say what the command line can do about it."""
+    """Return the message of a conflict with the names of the sequences and the options that resolve it."""
     names = ", ".join(f"{s} is {name}" for s, name in enumerate(data.names[:4]))
     repeats = bool((data[1:] == data[:-1]).all(axis=1).any())
     detail = "--stride or --size" if data.picture_shape is not None else "--stride"
@@ -197,12 +207,12 @@ def _remedy(data: Sequences, sentence: str, context: int | None) -> str:
 
 
 def read_to_learn(inputs: tuple[Path, ...], options: dict[str, Any], keep_repeats: bool, say: Callable[[str], None]) -> Sequences:
-    """Read the files, leave out what is to be left out, and tell what was, and what is nearly repeated."""
+    """Read the files, leave out repeats as wanted, and note that, and which frames are nearly repeated."""
     from seqattractor.io._text import may_be_turned
     from seqattractor.tasks.repeats import describe_near_repeats, leave_out_repeats, near_repeats, repeats_that_hinder
 
     near, drop = options.pop("drop_near", 0), options.pop("drop_repeats", False)
-    data = read_files(inputs, **options)
+    data = read_files(inputs, options)
     if data.kind in ("array", "table") and "time_axis" not in options and may_be_turned(data.lengths.max(), data.shape[1]):
         read = f"{data.names[0]} was read as {data.lengths[0]} time steps (rows) of {data.shape[1]} units (columns)"
         say(f"{read}; if its rows are units, give --time-axis 1.")
@@ -223,8 +233,8 @@ def read_to_learn(inputs: tuple[Path, ...], options: dict[str, Any], keep_repeat
     return data
 
 
-def _tell_context(data: Sequences, say: Callable[[str], None]) -> None:
-    """Say why the network looks at more than one pattern."""
+def _note_context(data: Sequences, say: Callable[[str], None]) -> None:
+    """Note why the network looks at more than one pattern."""
     from seqattractor.sequences._transitions import find_conflicts
 
     ambiguous = find_conflicts(data)
@@ -235,11 +245,6 @@ def _tell_context(data: Sequences, say: Callable[[str], None]) -> None:
         say(f"{where} with a different successor{more}, so the network looks at the last {ambiguous.context} frames (--order).")
 
 
-def _tell(attempt: Attempt) -> None:
-    """Say how learning went with one number of hidden neurons."""
-    click.echo(f"  {attempt.describe()}", err=True)
-
-
 def _size(count: int) -> str:
-    """The size of a file for people."""
+    """Return the size of a file in words."""
     return f"{count / 1e6:.1f} MB" if count >= 1e5 else f"{count / 1e3:.1f} kB"

@@ -1,9 +1,8 @@
-"""The options with which files are read, shared by the commands that take people's own sequences."""
+"""Options and checks of files, shared by the commands that read people's own sequences."""
 
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +13,7 @@ from seqattractor.io._options import FORMATS
 from seqattractor.sequences._level_code import CODES, MOST_LEVELS
 
 if TYPE_CHECKING:
+    from seqattractor.io._attached import Attached
     from seqattractor.sequences import Sequences
 
 PATH = click.Path(path_type=Path)
@@ -21,78 +21,70 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 PICTURES_ONLY = ("size", "crop", "threshold", "invert", "levels", "colour", "code", "value_range")
 
 
-def count_or_auto(ctx: click.Context, param: click.Parameter, value: str | None) -> int | str | None:
-    """Turn the word of an option into a whole number, unless it is auto."""
-    if value is None or value == "auto":
-        return value
-    if not value.isdigit() or int(value) < 1:
-        raise click.BadParameter(f"{value!r} must be a whole number, 1 or more, or auto.", ctx, param)
-    return int(value)
+def parsed(parse: Callable[[str], Any], complaint: str) -> Callable[[click.Context, click.Parameter, str | None], Any]:
+    """Return a callback of an option that parses its text; of a ValueError the user sees the text and the complaint."""
+
+    def callback(ctx: click.Context, param: click.Parameter, text: str | None) -> Any:
+        try:
+            return None if text is None else parse(text)
+        except ValueError:
+            raise click.BadParameter(f"{text!r} {complaint}", ctx, param) from None
+
+    return callback
 
 
-def _size(ctx: click.Context, param: click.Parameter, value: str | None) -> int | tuple[int, int] | str | None:
-    """Turn WIDTHxHEIGHT into what `load` takes, (height, width)."""
-    if value is None or value in ("auto", "none"):
-        return value
-    parts = value.lower().split("x")
-    if len(parts) > 2 or not all(part.isdigit() and int(part) > 0 for part in parts):
-        raise click.BadParameter(f"{value!r} is not a size; write 88x128 (width x height), 64, auto or none.", ctx, param)
-    return int(parts[0]) if len(parts) == 1 else (int(parts[1]), int(parts[0]))
+def _whole(text: str, least: int = 0) -> int:
+    """Read a whole number without a sign."""
+    if not text.isdigit() or int(text) < least:
+        raise ValueError
+    return int(text)
 
 
-def _threshold(ctx: click.Context, param: click.Parameter, value: str | None) -> float | str | None:
-    """Turn the word into a number where it is one."""
-    if value is None or value in ("otsu", "median"):
-        return value
-    try:
-        return float(value)
-    except ValueError:
-        raise click.BadParameter(f"{value!r} is not a threshold; write a number, otsu or median.", ctx, param) from None
+def _size(text: str) -> int | tuple[int, int] | str:
+    """Read WIDTHxHEIGHT as (height, width), or the longer side."""
+    if text in ("auto", "none"):
+        return text
+    width, *height = (_whole(part, 1) for part in text.lower().split("x"))
+    if len(height) > 1:
+        raise ValueError
+    return (height[0], width) if height else width
 
 
-def _value_range(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[float, float] | None:
-    """Split LOW,HIGH."""
-    if value is None:
-        return None
-    try:
-        low, high = (float(part) for part in value.split(","))
-    except ValueError:
-        raise click.BadParameter(f"{value!r} does not have the form LOW,HIGH.", ctx, param) from None
+def _value_range(text: str) -> tuple[float, float]:
+    """Read LOW,HIGH."""
+    low, high = (float(part) for part in text.split(","))
     return low, high
 
 
-def _range(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[int, int | None] | None:
-    """Split FIRST:END."""
-    if value is None:
-        return None
-    match = re.fullmatch(r"(\d*):(\d*)", value)
-    if match is None:
-        raise click.BadParameter(f"{value!r} does not have the form FIRST:END.", ctx, param)
-    return int(match[1] or 0), int(match[2]) if match[2] else None
+def _range(text: str) -> tuple[int, int | None]:
+    """Read FIRST:END, where both may be missing."""
+    first, end = (_whole(part) if part else None for part in text.split(":"))
+    return first or 0, end
 
 
-def _rectangle(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[int, ...] | None:
-    """Split LEFT,TOP,RIGHT,BOTTOM."""
-    if value is None:
-        return None
-    if not re.fullmatch(r"\d+,\d+,\d+,\d+", value):
-        raise click.BadParameter(f"{value!r} does not have the form LEFT,TOP,RIGHT,BOTTOM.", ctx, param)
-    return tuple(int(part) for part in value.split(","))
+def _rectangle(text: str) -> tuple[int, int, int, int]:
+    """Read LEFT,TOP,RIGHT,BOTTOM."""
+    left, top, right, bottom = (_whole(part) for part in text.split(","))
+    return left, top, right, bottom
 
 
+count_or_auto = parsed(lambda text: text if text == "auto" else _whole(text, 1), "must be a whole number, 1 or more, or auto.")
 _OPTIONS = (
     click.option(
         "--format", "format", type=click.Choice(list(FORMATS)), help="The kind of input, where its name does not show it."
     ),
     click.option(
         "--size",
-        callback=_size,
+        callback=parsed(_size, "is not a size; write 88x128 (width x height), 64, auto or none."),
         metavar="WxH|PIXELS|auto|none",
         help="Size of pictures: 88x128 (width x height), or the longer side; auto: at most 128, and at most 16,384 units.",
     ),
     click.option(
         "--threshold",
-        callback=_threshold,
+        callback=parsed(
+            lambda text: text if text in ("otsu", "median") else float(text),
+            "is not a threshold; write a number, otsu or median.",
+        ),
         metavar="NUMBER|otsu|median",
         help="Above it a unit is on; pictures have values from 0 to 255. [otsu for pictures]",
     ),
@@ -107,15 +99,23 @@ _OPTIONS = (
     ),
     click.option(
         "--value-range",
-        callback=_value_range,
+        callback=parsed(_value_range, "does not have the form LOW,HIGH."),
         metavar="LOW,HIGH",
         help="What the lowest and the highest level stand for. [0,255; in arrays of other numbers, their range]",
     ),
     click.option("--invert", is_flag=True, help="Make dark on and bright off; of levels, the negative."),
-    click.option("--frames", callback=_range, metavar="FIRST:END", help="The frames to take, counted from 0, without END."),
+    click.option(
+        "--frames",
+        callback=parsed(_range, "does not have the form FIRST:END."),
+        metavar="FIRST:END",
+        help="The frames to take, counted from 0, without END.",
+    ),
     click.option("--stride", type=click.IntRange(min=1), metavar="N", help="Take every Nth frame."),
     click.option(
-        "--crop", callback=_rectangle, metavar="LEFT,TOP,RIGHT,BOTTOM", help="The part of the picture to take, in pixels."
+        "--crop",
+        callback=parsed(_rectangle, "does not have the form LEFT,TOP,RIGHT,BOTTOM."),
+        metavar="LEFT,TOP,RIGHT,BOTTOM",
+        help="The part of the picture to take, in pixels.",
     ),
     click.option("--loop", is_flag=True, help="Close each sequence: its last pattern is followed by the first."),
     click.option("--drop-repeats", is_flag=True, help="Drop a frame that equals the one before it."),
@@ -150,44 +150,48 @@ EPOCHS = click.option(
 )
 
 
-def read_files(paths: Sequence[str | os.PathLike[str]], **options: Any) -> Sequences:
-    """Read files as `load_all` does, in a process that ends with the command and may take only so much memory and time."""
-    return _read(paths, options, several=True)
-
-
-def read_file(path: str | os.PathLike[str], **options: Any) -> Sequences:
-    """Read one file as `load` does, in such a process."""
-    return _read([path], options, several=False)
-
-
-def _read(paths: Sequence[str | os.PathLike[str]], options: dict[str, Any], *, several: bool) -> Sequences:
-    """Read files apart; refusals speak of flags."""
+def read_files(paths: Sequence[str | os.PathLike[str]], options: dict[str, Any], *, several: bool = True) -> Sequences:
+    """Read files as `load_all` does, or one as `load` does, in a subprocess with limited memory and time."""
     from seqattractor.io._options import Terms
     from seqattractor.io._subprocess import Bounds, load_in_subprocess
 
     return load_in_subprocess(paths, options, terms=Terms("command line"), bounds=Bounds(), several=several)
 
 
-def load_like(
-    picture_shape: tuple[int, int] | None, read: Callable[..., Sequences], known: dict[str, Any], wanted: dict[str, Any]
+def read_like(
+    known: Attached,
+    paths: Sequence[str | os.PathLike[str]],
+    wanted: dict[str, Any],
+    *,
+    without: Sequence[str] = (),
+    several: bool = True,
 ) -> Sequences:
-    """Read as the stored sequences were read, with the options `known`, unless those that are `wanted` say otherwise."""
+    """Read files with the options of the stored sequences, except those named in `without`; `wanted` options have precedence."""
     from seqattractor.io._load import NoPicturesError
     from seqattractor.io._options import NoEpochsError
 
-    size = {} if picture_shape is None else {"size": picture_shape}
+    options = {name: value for name, value in known.options.items() if name not in without}
+    size = {} if known.picture_shape is None or "size" in without else {"size": known.picture_shape}
     try:
-        return read(**{**known, **size, **wanted})
-    except NoPicturesError:  # a table or array of units will do, too, but not what was said about the stored pictures
-        return read(**{k: v for k, v in known.items() if k not in PICTURES_ONLY}, **wanted)
-    except NoEpochsError:
-        if wanted.get("epochs") is not None:
+        return read_files(paths, options | size | wanted, several=several)
+    except NoPicturesError:  # a table or array of units will do, without the options of the stored pictures
+        if "size" in without:
             raise
-        return load_like(picture_shape, read, {k: v for k, v in known.items() if k != "epochs"}, wanted)
+        return read_like(known, paths, wanted, without=(*without, *PICTURES_ONLY), several=several)
+    except NoEpochsError:
+        if wanted.get("epochs") is not None or "epochs" in without:
+            raise
+        return read_like(known, paths, wanted, without=(*without, "epochs"), several=several)
 
 
-def refuse_to_overwrite(out: Path, inputs: Sequence[Path]) -> None:
-    """Refuse to write the result over what it is made from."""
+def check_folder(out: Path) -> None:
+    """Raise unless the folder of a file to write exists."""
+    if not out.parent.is_dir():
+        raise ValueError(f"the folder {out.parent} does not exist; make it first.")
+
+
+def check_not_read(out: Path, inputs: Sequence[Path]) -> None:
+    """Raise if the result would overwrite what it is made from."""
     for path in inputs:
         if out.exists() and path.exists() and out.samefile(path):
             raise ValueError(f"{out} would be written over what is read; give another name.")
@@ -201,7 +205,7 @@ def loading_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def as_options(given: dict[str, Any]) -> dict[str, Any]:
-    """Keep what the user gave, in the form that `load` takes."""
+    """Return the options that the user gave, in the form that `load` takes."""
     options = {name: value for name, value in given.items() if value is not None and value is not False}
     if options.get("size") == "none":
         options["size"] = None

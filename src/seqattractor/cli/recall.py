@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 import re
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from seqattractor._suggest import did_you_mean
-from seqattractor.cli.loading import PATH, load_like, read_file, refuse_to_overwrite
+from seqattractor.cli.loading import PATH, check_not_read, read_like
 
 if TYPE_CHECKING:
     from seqattractor.io._attached import Attached
+    from seqattractor.io._compose import Recalled
     from seqattractor.networks.base import SequenceMemory
     from seqattractor.sequences import Patterns
     from seqattractor.tasks.recall import Corruption, Recall, RecallTrials
@@ -35,15 +35,11 @@ Examples:
 class _Start(NamedTuple):
     """Where recall starts."""
 
-    cue: Patterns
-    """Clean, shape (order, N)."""
-    place: tuple[int, int]
-    """Sequence and frame at which it begins, where sequences are known."""
-    steps: int
-    """To the end of the sequence, or one round of a loop."""
+    cue: Patterns  # clean, shape (order, N)
+    place: tuple[int, int]  # sequence and frame at which it begins, where sequences are known
+    steps: int  # to the end of the sequence, or one round of a loop
     words: str
-    is_stored: bool
-    """Whether the cue is a stored pattern, and not one from a file."""
+    is_stored: bool  # whether the cue is a stored pattern, and not one from a file
 
 
 @click.command(name="recall", epilog=EXAMPLES)
@@ -92,58 +88,38 @@ def command(
     from seqattractor.tasks.stored import Stored
 
     for path in outs:
-        refuse_to_overwrite(path, (model, Path(cue)))
+        check_not_read(path, (model, Path(cue)))
     net = load(model)
     known = attached(net)
-    shape = known.frame_shape
     stored = None if known.sequences is None else Stored.of(known.sequences)
     start = _start(net, known, stored, cue, key, steps)
     corruption = _corruption(flips, occlude)
-    corrupted = corruption(start.cue, shape, seed)
-    options: dict[str, Any] = {"stored": stored, "place": start.place, "noise": noise, "rng": seed, "look_on": True}
-    outcome = recall(net, corrupted, steps or start.steps, **options)
-    about = (shape, known.rate, known.units, known.step, known.kind)
+    corrupted = corruption(start.cue, known.frame_shape, seed)
+    options: dict[str, Any] = {"stored": stored, "place": start.place, "noise": noise, "rng": seed}
+    outcome = recall(net, corrupted, steps or start.steps, look_on=True, **options)
+    about = (known.frame_shape, known.rate, known.units, known.step, known.kind)
     shown = Recalled(outcome.states, outcome.truth, net.order_, *about, code=known.code)
     for path in outs:
         check_writable(path, shown)
-    summary, often = _summary(outcome, start), None
-    if known.kind == "spikes" and outcome.spikes is not None:
-        names = known.units or [str(unit) for unit in range(net.n_features_in_)]
-        rows = [{"unit": name, **row} for name, row in zip(names, outcome.spikes.rows(), strict=True)]
-        summary["spikes"] = {"summary": outcome.spikes.describe(), "units": rows}
-    if shown.value_errors is not None:
-        summary["value_error"] = [round(float(v), 6) for v in shown.value_errors]
-        summary["value_range"] = [shown.code.low, shown.code.high] if shown.code else None
+    far = 0 if outcome.truth is None else len(outcome.truth) - net.order_  # steps for which the truth is known
+    summary, often = _summary(outcome, start, known, shown), None
     if trials:
-        if stored is None or outcome.truth is None or len(outcome.truth) <= net.order_:
+        if far <= 0:
             raise ValueError("there is nothing stored to compare with, so trials cannot be counted.")
-        far = len(outcome.truth) - net.order_
-        often = recall_often(
-            net,
-            start.cue,
-            corruption,
-            far,
-            trials=trials,
-            stored=stored,
-            place=start.place,
-            frame_shape=shape,
-            noise=noise,
-            rng=seed,
-        )
+        options |= {"trials": trials, "frame_shape": known.frame_shape}
+        often = recall_often(net, start.cue, corruption, far, **options)
         summary |= {"trials": trials, "successes": often.rate.successes, "interval": list(often.rate.interval)}
         summary["each_trial"] = often.rows()
     written = []
     for path in outs:
+        film = path.suffix.lower() in (".gif", ".webp", ".mp4")
+        written += [path, path.with_name(f"{path.name}-strip.png")] if film and not no_strip else [path]
+    for path in written:
         write_recall(path, shown)
-        written.append(str(path))
-        if path.suffix.lower() in (".gif", ".webp", ".mp4") and not no_strip:
-            strip = path.with_name(f"{path.name}-strip.png")  # a.gif and a.mp4 have one each
-            write_recall(strip, shown)
-            written.append(str(strip))
-    summary["written"] = written
+    summary["written"] = [*map(str, written)]
     click.echo(json.dumps(summary, indent=1) if as_json else _sentences(outcome, often, summary))
-    clean = np.array_equal(outcome.states[: net.order_], start.cue) and not noise
-    if start.is_stored and clean and outcome.locked_on is None and outcome.truth is not None and len(outcome.truth) > net.order_:
+    clean = np.array_equal(corrupted, start.cue) and not noise
+    if start.is_stored and clean and outcome.locked_on is None and far > 0:
         raise SystemExit(NOT_STORED)
 
 
@@ -195,8 +171,8 @@ def _from_file(net: SequenceMemory, known: Attached, stored: Stored | None, cue:
     """Read a cue as the stored sequences were read, and look for the stored place that is nearest to it."""
     from seqattractor.io._load import align_units
 
-    options = {k: v for k, v in known.options.items() if k not in ("loop", "drop_repeats", "drop_near", "frames", "key")}
-    part = load_like(known.picture_shape, partial(read_file, cue), options, {"key": key})
+    of_whole_sequences = ("loop", "drop_repeats", "drop_near", "frames", "key")
+    part = read_like(known, [cue], {"key": key}, without=of_whole_sequences, several=False)
     if known.units is not None:
         part = align_units(part, known.units)
     order = net.order_
@@ -212,8 +188,8 @@ def _from_file(net: SequenceMemory, known: Attached, stored: Stored | None, cue:
     return _Start(clean, (s, frame), stored.steps(s, frame, order), words, False)
 
 
-def _summary(outcome: Recall, start: _Start) -> dict[str, Any]:
-    """All that there is to say, for JSON."""
+def _summary(outcome: Recall, start: _Start, known: Attached, shown: Recalled) -> dict[str, Any]:
+    """Return the outcome as values for JSON."""
     from seqattractor.sequences._transitions import LOCKED_ON
 
     order = outcome.cue_rows
@@ -228,14 +204,21 @@ def _summary(outcome: Recall, start: _Start) -> dict[str, Any]:
     if outcome.wrong is not None and outcome.overlaps is not None:
         summary |= {"overlap": [round(float(v), 6) for v in outcome.overlaps], "wrong": outcome.wrong.tolist()}
         summary |= {"criterion": LOCKED_ON, "final_overlap": float(outcome.overlaps[-1])}
-        summary |= {name: getattr(outcome, name) for name in ("locked_on", "lock_step", "tau", "period", "ahead")}
-        summary |= {name: getattr(outcome, name) for name in ("worst_step", "verdict")}
+        names = ("locked_on", "lock_step", "tau", "period", "ahead", "worst_step", "verdict")
+        summary |= {name: getattr(outcome, name) for name in names}
         summary["followed"] = None if outcome.followed is None else vars(outcome.followed)
+    if known.kind == "spikes" and outcome.spikes is not None:
+        units = known.units or [str(unit) for unit in range(outcome.states.shape[1])]
+        rows = [{"unit": name, **row} for name, row in zip(units, outcome.spikes.rows(), strict=True)]
+        summary["spikes"] = {"summary": outcome.spikes.describe(), "units": rows}
+    if shown.value_errors is not None:
+        summary["value_error"] = [round(float(v), 6) for v in shown.value_errors]
+        summary["value_range"] = [shown.code.low, shown.code.high] if shown.code else None
     return summary
 
 
 def _sentences(outcome: Recall, often: RecallTrials | None, summary: dict[str, Any]) -> str:
-    """Say how recall went, step by step."""
+    """Return the outcome in words, step by step."""
     order = outcome.cue_rows
     lines = [f"cue: {summary['cue']}, {summary['wrong_in_cue']} of {order * summary['n_units']} units wrong"]
     if outcome.truth is not None:
@@ -256,7 +239,7 @@ def _sentences(outcome: Recall, often: RecallTrials | None, summary: dict[str, A
 
 
 def _about_values(errors: list[float], ends: list[float], order: int) -> str:
-    """How far values are from the stored ones, in the cue and after it."""
+    """Describe how far values are from the stored ones, in the cue and after it."""
     worst = max(range(order, len(errors)), key=errors.__getitem__)
     return (
         f"values from {ends[0]:g} to {ends[1]:g} are off by {errors[order - 1]:.3g} on average in the cue, "
@@ -265,19 +248,19 @@ def _about_values(errors: list[float], ends: list[float], order: int) -> str:
 
 
 def _units(rows: list[dict[str, Any]]) -> list[str]:
-    """Recalled and false spikes of each unit; of many units, of those with most spikes."""
+    """Return a table of recalled and false spikes of each unit; of many units, of those with most spikes."""
     shown = sorted(rows, key=lambda row: -(row["recalled"] + row["missed"] + row["false"]))[:SHOWN_UNITS]
-    few = f"  ({len(rows) - len(shown)} more units in --json)" if len(shown) < len(rows) else ""
-    percent = [["-" if row[name] is None else f"{row[name]:.0%}" for name in ("recall", "precision")] for row in shown]
-    counts = [(row["recalled"] + row["missed"], row["recalled"], row["false"]) for row in shown]
-    lines = [
-        f"{row['unit'][:12]:>12}  {spikes:6d}  {recalled:8d}  {false:5d}  {recall:>6}  {precision:>9}"
-        for row, (spikes, recalled, false), (recall, precision) in zip(shown, counts, percent, strict=True)
-    ]
-    return ["        unit  spikes  recalled  false  recall  precision", *lines, *([few] if few else [])]
+    lines = ["        unit  spikes  recalled  false  recall  precision"]
+    for row in shown:
+        recall, precision = ("-" if row[name] is None else f"{row[name]:.0%}" for name in ("recall", "precision"))
+        counts = f"{row['recalled'] + row['missed']:6d}  {row['recalled']:8d}  {row['false']:5d}"
+        lines.append(f"{row['unit'][:12]:>12}  {counts}  {recall:>6}  {precision:>9}")
+    if len(shown) < len(rows):
+        lines.append(f"  ({len(rows) - len(shown)} more units in --json)")
+    return lines
 
 
 def _step(step: int, overlap: float | None, wrong: int | None, nearest: str | None) -> str:
-    """One step in a line."""
+    """Return one step in a line."""
     numbers = f"{'-':>7}  {'-':>5}" if overlap is None else f"{overlap:7.3f}  {wrong:5d}"
     return f"{step:4d}  {numbers}  {nearest or ''}"

@@ -10,9 +10,14 @@ from pathlib import Path
 import click
 
 from seqattractor._suggest import no_such
-from seqattractor.cli.groups import complete_target
 from seqattractor.cli.sweep import jobs_options, stopped
 from seqattractor.paper.target import NEIGHBOURS, PAST_THE_PAPER, QUICK_TRIALS, TARGETS, Request
+
+
+def _complete_target(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    """Return the targets that begin so."""
+    return [name for name in (*TARGETS, "neighbours", "all") if name.startswith(incomplete)]
+
 
 _FOLDER = click.Path(file_okay=False, path_type=Path)
 EXAMPLES = """\b
@@ -27,7 +32,7 @@ Examples:
     f"only by name: {', '.join(name for name in PAST_THE_PAPER if name not in NEIGHBOURS)}; other systems: "
     f"{', '.join(NEIGHBOURS)}, or neighbours for all of these.",
 )
-@click.argument("targets", nargs=-1, metavar="[TARGET]...", shell_complete=complete_target)
+@click.argument("targets", nargs=-1, metavar="[TARGET]...", shell_complete=_complete_target)
 @click.option("--trials", type=click.IntRange(min=1), help=f"Trials per cell; 100 by default, {QUICK_TRIALS} with --quick.")
 @jobs_options
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The same seed gives the same numbers.")

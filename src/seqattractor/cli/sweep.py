@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from seqattractor.cli.groups import SuggestingGroup
+from seqattractor.cli import SuggestingGroup
 
 if TYPE_CHECKING:
     from seqattractor.study.grid import Grid

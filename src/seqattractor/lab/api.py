@@ -1,4 +1,4 @@
-"""What the page may ask for: each function answers one kind of request, with JSON or a file."""
+"""The API of the page: each function answers one kind of request, with JSON or a file."""
 
 from __future__ import annotations
 
@@ -17,11 +17,9 @@ from starlette.types import Receive, Scope, Send
 from seqattractor import __version__
 from seqattractor.io._subprocess import stop_reading
 from seqattractor.lab import downloads
-from seqattractor.lab.choices import NETWORKS, Chosen, degree_for, read_network
-from seqattractor.lab.jobs import Job, Pool, Visit, Visits
+from seqattractor.lab.choices import NETWORKS, OWN, Chosen, Own, degree_for, read_network
+from seqattractor.lab.jobs import Job, Visit, Visits
 from seqattractor.lab.materials import CATALOGUE, Material, make_material
-from seqattractor.lab.own import NAME as OWN
-from seqattractor.lab.own import Own
 from seqattractor.lab.recall import Shown, as_json, certified_radii, corrupted_cue, read_cue, recall_all, shown_truth, steps_for
 from seqattractor.lab.requests import Fields, Limits, Refusal, pack, parse
 from seqattractor.lab.turns import Turns
@@ -45,9 +43,9 @@ Asked = Callable[["Lab", Visit, Request], Awaitable[Response]]
 
 
 def _asks(*names: str, newest_only: bool = False) -> Callable[[Answer], Asked]:
-    """Answer requests that have these fields: with a response, or with values for JSON, made in a thread when its turn comes.
+    """Return an answer to requests with these fields: a response, or values for JSON, made in a thread when its turn comes.
 
-    With `newest_only`, a request takes the place of one of the same visit that still waits for its turn.
+    With `newest_only`, a request replaces one of the same visit that still waits for its turn.
     """
 
     def decorate(answer: Answer) -> Asked:
@@ -63,13 +61,12 @@ def _asks(*names: str, newest_only: bool = False) -> Callable[[Answer], Asked]:
 
 
 class _OfVisit:
-    """An address that answers those who have opened a visit; a request counts until its answer has been sent."""
+    """The endpoint of an open visit; a request counts until its answer has been sent."""
 
     def __init__(self, lab: Lab, kind: str, asked: Callable[[Visit, Request], Awaitable[Response]]) -> None:
         self._lab, self._kind, self._asked = lab, kind, asked
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request."""
         request = Request(scope, receive)
         visit = self._lab.visits.get(request.headers.get("x-lab-visit", ""))
         with visit.asks(self._kind, self._lab.limits), suppress(ClientDisconnect):
@@ -77,15 +74,10 @@ class _OfVisit:
             await response(scope, receive, send)
 
 
-class _File(Response):
-    """A file to take away, sent piece by piece: the request ends when the client has read it, not before."""
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send it."""
-        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
-        for at in range(0, len(self.body), _PIECE):
-            await send({"type": "http.response.body", "body": bytes(self.body[at : at + _PIECE]), "more_body": True})
-        await send({"type": "http.response.body"})
+async def _pieces(content: bytes) -> AsyncIterator[bytes]:
+    """Yield a file piece by piece: the request ends when the client has read it, not before."""
+    for at in range(0, len(content), _PIECE):
+        yield content[at : at + _PIECE]
 
 
 class Lab:
@@ -93,25 +85,26 @@ class Lab:
 
     def __init__(self, limits: Limits, own: Own | None = None) -> None:
         self.limits, self.own = limits, own
-        self.pool = Pool(limits)
-        self.turns = Turns(limits.threads, waiting=2 * limits.visits, each=limits.requests // 2)
-        self.visits = Visits(limits, self.pool.stop)
+        self.learning = Turns(limits.workers, waiting=limits.waiting)
+        self.turns = Turns(limits.threads, waiting=2 * limits.visits)
+        self.visits = Visits(limits)
         self._closed = False
 
     def close(self) -> None:
-        """Stop what can be stopped and refuse the rest; what a thread is at ends by itself, or with the process."""
+        """Stop all jobs and reject what waits; work in threads ends by itself, or with the process."""
         self._closed = True
-        self.pool.close()
+        self.visits.stop_all()
+        self.learning.close()
         self.turns.close()
         stop_reading()
 
     @property
     def at_work(self) -> bool:
-        """Whether a thread is at work."""
-        return self.pool.at_work or self.turns.at_work
+        """Return whether a thread is at work."""
+        return self.learning.at_work or self.turns.at_work
 
     def routes(self) -> list[Route]:
-        """List the addresses of the API."""
+        """Return the addresses of the API."""
         posts = {
             "sequence": self.sequence,
             "upload": self.upload,
@@ -134,7 +127,7 @@ class Lab:
     # -- the page -------------------------------------------------------------------------------------------------
 
     async def catalogue(self, request: Request) -> Response:
-        """What there is to choose from."""
+        """Return the sequences and networks to choose from."""
         limits = {name: getattr(self.limits, name) for name in ("units", "frames", "hidden", "epochs", "order", "upload")}
         limits["degree"] = MOST_DEGREE
         networks = [{"name": name, **vars(offer)} for name, offer in NETWORKS.items()]
@@ -158,7 +151,7 @@ class Lab:
     async def sequence(self, visit: Visit, request: Request) -> Response:
         """Make a sequence and show it."""
         spec = parse(await _body(request, self.limits.body, "The request has more than {:g} MB."))
-        return await self._in_turn(visit, request, lambda: _as_json(self._made(spec), self.limits))
+        return await self._in_turn(visit, request, lambda: _as_json(self._material(spec), self.limits))
 
     async def upload(self, visit: Visit, request: Request) -> Response:
         """Read dropped files and show them as a sequence."""
@@ -171,18 +164,18 @@ class Lab:
     def learn(self, visit: Visit, spec: Fields) -> dict[str, Any]:
         """Start to learn a sequence with one or two networks; a job that still runs is stopped."""
         chosen = self._chosen(spec)
-        material = self._material(spec)
+        material = self._material(spec.object("sequence"))
         for choice in chosen:
             choice.check_size(material.data, self.limits)
         job = Job(material, chosen, self.limits)
         self.visits.make_room(visit, job.network_bytes())
         if visit.job is not None:
-            self.pool.stop(visit.job)
-        self.pool.submit(visit.name, job)
+            visit.job.stop()
+        job.turn = self.learning.submit(visit.name, job.run)
         visit.job = job
         if visit.ended:  # the page was closed meanwhile
-            self.pool.stop(job)
-        return {"ahead": self.pool.ahead(job)}
+            job.stop()
+        return {"ahead": self.learning.ahead(job.turn)}
 
     @_asks("epochs")
     def go_on(self, visit: Visit, spec: Fields) -> dict[str, Any]:
@@ -191,26 +184,26 @@ class Lab:
         job = visit.the_job()
         job.prepare_to_continue(epochs)
         try:
-            self.pool.submit(visit.name, job)
+            job.turn = self.learning.submit(visit.name, job.run)
         except Refusal:
             job.state = "stopped"
             raise
-        return {"ahead": self.pool.ahead(job)}
+        return {"ahead": self.learning.ahead(job.turn)}
 
     async def stop(self, visit: Visit, request: Request) -> Response:
         """Stop learning after the current epoch."""
         job = visit.the_job()
-        self.pool.stop(job)
+        job.stop()
         return JSONResponse(job.summary())
 
     async def progress(self, visit: Visit, request: Request) -> Response:
-        """Tell the errors of each epoch as they come, as server-sent events, until learning ends."""
+        """Stream the errors of each epoch as server-sent events, until learning ends."""
         job = visit.the_job()
         headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
         return StreamingResponse(self._events(job), media_type="text/event-stream", headers=headers)
 
     async def _events(self, job: Job) -> AsyncIterator[str]:
-        """Go through what happens to a job."""
+        """Yield the events of a job."""
         seen = [0 for _ in job.chosen]
         told, quiet = -1, 0.0
         while True:
@@ -221,7 +214,7 @@ class Lab:
                 quiet = 0.0
             if not running or self._closed:
                 break
-            ahead = self.pool.ahead(job) if job.state == "waiting" else 0
+            ahead = self.learning.ahead(job.turn) if job.state == "waiting" else 0
             if ahead != told:
                 told = ahead
                 yield _event({"ahead": ahead})
@@ -238,7 +231,7 @@ class Lab:
     def recall(self, visit: Visit, spec: Fields) -> dict[str, Any]:
         """Recall from the corrupted cue with every network; with a sequence in the request, only show its corrupted cue."""
         if spec.has("sequence"):
-            material = self._material(spec)
+            material = self._material(spec.object("sequence"))
             orders = spec.wholes("orders", 1, self.limits.order, 2)
             cue = read_cue(spec.object("cue"), material)
             rows = corrupted_cue(material, cue, max(orders, default=1))
@@ -255,7 +248,7 @@ class Lab:
 
     @_asks()
     def promise(self, visit: Visit, spec: Fields) -> dict[str, Any]:
-        """The certified radius of each frame, for each network; computed once for each job."""
+        """Return the certified radius of each frame, for each network; computed once for each job."""
         job, nets = self._learned(visit)
         if job.radii is None:
             job.radii = [certified_radii(net, job.material.data) for net in nets]
@@ -265,8 +258,8 @@ class Lab:
 
     @_asks("sequence", "networks", "cue", newest_only=True)
     def code(self, visit: Visit, spec: Fields) -> Response:
-        """The Python code that does the same, whether it has been learned or not."""
-        material, chosen = self._material(spec), self._chosen(spec)
+        """Return the Python code that does the same, whether it has been learned or not."""
+        material, chosen = self._material(spec.object("sequence")), self._chosen(spec)
         orders = [choice.settled_order(material.data) for choice in chosen]
         cue = read_cue(spec.object("cue"), material)
         corrupted_cue(material, cue, max(orders))  # refused where nothing is left to recall
@@ -275,18 +268,20 @@ class Lab:
 
     @_asks("what", "network", "cue", "sequence", "dark")
     def download(self, visit: Visit, spec: Fields) -> Response:
-        """A file to take away."""
+        """Return a file to take away."""
         what = spec.choice("what", "", tuple(_FILES))
         name, kind = _FILES[what]
         compared = visit.job is not None and len(visit.job.chosen) > 1
         mark = f"-{'ab'[spec.whole('network', 0, 0, 1)]}" if compared else ""
         headers = {"content-disposition": f'attachment; filename="{name.format(mark)}"'}
-        return _File(self._file(what, visit, spec), media_type=kind, headers=headers)
+        content = self._file(what, visit, spec)
+        headers["content-length"] = str(len(content))
+        return StreamingResponse(_pieces(content), media_type=kind, headers=headers)
 
     def _file(self, what: str, visit: Visit, spec: Fields) -> bytes:
-        """The content of a file: the sequence of the request, or what the networks have learned or recall."""
+        """Return the content of a file: the sequence of the request, or the learned networks or their recalls."""
         if what == "sequence":
-            return downloads.sequence(self._material(spec))
+            return downloads.sequence(self._material(spec.object("sequence")))
         job, nets = self._learned(visit)
         if what == "figure":
             return downloads.figure(job, *self._runs(job, nets, spec), dark=bool(spec.whole("dark", 0, 0, 1)))
@@ -299,7 +294,7 @@ class Lab:
     # -- requests -------------------------------------------------------------------------------------------------
 
     async def _in_turn(self, visit: Visit, request: Request, work: Callable[[], Any], newest: str = "") -> Response:
-        """Wait for the outcome of work, or until the client is gone: then what waits for its turn is dropped."""
+        """Wait for the outcome of work, and drop it if the client is gone before its turn."""
 
         def made() -> Response:
             value = work()
@@ -318,24 +313,20 @@ class Lab:
             outcome.cancel()
 
     def _material(self, spec: Fields) -> Material:
-        """The sequence of a request."""
-        return self._made(spec.object("sequence"))
-
-    def _made(self, spec: Fields) -> Material:
-        """The sequence that is described, or the one that goes with the lab's own network."""
+        """Return the sequence that is described, or that of the lab's own network."""
         if self.own is not None and self.own.material is not None and spec.names(OWN):
             return self.own.material
         return make_material(spec, self.limits)
 
     def _chosen(self, spec: Fields) -> list[Chosen]:
-        """The networks of a request."""
+        """Return the networks of a request."""
         return [
-            self.own.choice(network) if self.own is not None and network.names(OWN) else read_network(network, self.limits)
+            self.own.choice() if self.own is not None and network.names(OWN) else read_network(network, self.limits)
             for network in spec.objects("networks", 1, 2)
         ]
 
     def _learned(self, visit: Visit) -> tuple[Job, list[SequenceMemory]]:
-        """The job of a visit and its networks."""
+        """Return the job of a visit and its networks."""
         job = visit.the_job()
         nets = job.learned()
         if not nets:
@@ -343,14 +334,14 @@ class Lab:
         return job, nets
 
     def _runs(self, job: Job, nets: list[SequenceMemory], spec: Fields) -> tuple[list[Recall], list[Shown]]:
-        """The recall of each network from the cue of a request, and what is to be seen beside it."""
+        """Return the recall of each network from the cue of a request, and the truth to show beside it."""
         cue = read_cue(spec.object("cue"), job.material)
         runs = recall_all(nets, job.material, cue, self.limits)
         return runs, [shown_truth(net, run, job.material, cue) for net, run in zip(nets, runs, strict=True)]
 
 
 def _as_json(material: Material, limits: Limits) -> dict[str, Any]:
-    """All that the page needs to show a sequence and to say what it asks of networks."""
+    """Return a sequence for the page, with the context and the degrees that networks need for it."""
     context = find_conflicts(material.data).context or 1
     shortest = int(material.data.lengths.min())
     degrees = [degree_for(material.data, k) if k < shortest else None for k in range(1, limits.order + 1)]
@@ -376,5 +367,5 @@ async def _body(request: Request, most: int, sentence: str) -> bytes:
 
 
 def _event(data: dict[str, Any]) -> str:
-    """One server-sent event."""
+    """Return a server-sent event."""
     return f"data: {json.dumps(data)}\n\n"

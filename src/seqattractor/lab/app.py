@@ -6,19 +6,17 @@ import hashlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from importlib.resources import files
-from typing import Any
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
-from starlette.types import ASGIApp
 
 from seqattractor.lab.api import Lab
-from seqattractor.lab.choices import as_sentence
-from seqattractor.lab.guard import Guard
-from seqattractor.lab.own import Own
+from seqattractor.lab.choices import Own, as_sentence
+from seqattractor.lab.guard import HEADERS, Guard
 from seqattractor.lab.requests import Limits, Refusal
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -33,21 +31,9 @@ _TYPES = {
 def create_app(
     limits: Limits | None = None, *, hosts: Iterable[str] = LOOPBACK, any_address: bool = False, own: Own | None = None
 ) -> Starlette:
-    """Make the application.
+    """Return the application, which may be opened under the names of `hosts`, or with `any_address` under any numeric address.
 
-    Parameters
-    ----------
-    limits : Limits, optional
-    hosts : iterable of str
-        Names under which the page may be opened.
-    any_address : bool
-        Whether any numeric address will do too.
-    own : Own, optional
-        A network that is there already, to be shown beside those that learn.
-
-    Returns
-    -------
-    Starlette
+    It offers the network `own` beside those that learn.
 
     Examples
     --------
@@ -63,12 +49,12 @@ def create_app(
         lab.close()
 
     page = page_files()
-    app = _App(
+    app = Starlette(
         routes=[
             *lab.routes(),
             *[Route("/" if name == "index.html" else f"/{name}", _serve(name, page[name]), methods=["GET"]) for name in page],
         ],
-        guard=lambda inner: Guard(inner, hosts=[*hosts], any_address=any_address),
+        middleware=[Middleware(Guard, hosts=[*hosts], any_address=any_address)],
         exception_handlers={**dict.fromkeys((Refusal, HTTPException, ValueError, TypeError), _refused), Exception: _failed},
         lifespan=lifespan,
     )
@@ -76,32 +62,14 @@ def create_app(
     return app
 
 
-class _App(Starlette):
-    """An application with a guard around everything, also around the answers to our own mistakes."""
-
-    def __init__(self, *, guard: Callable[[ASGIApp], ASGIApp], **options: Any) -> None:
-        super().__init__(**options)
-        self._guard = guard
-
-    def build_middleware_stack(self) -> ASGIApp:
-        """Put the guard around what Starlette builds."""
-        return self._guard(super().build_middleware_stack())
-
-
 def page_files() -> dict[str, bytes]:
-    """Give the files of the page by name.
-
-    Examples
-    --------
-    >>> "index.html" in page_files()
-    True
-    """
+    """Return the files of the page by name."""
     folder = files("seqattractor.lab").joinpath("static")
     return {f.name: f.read_bytes() for f in sorted(folder.iterdir(), key=lambda f: f.name) if f.name.split(".")[-1] in _TYPES}
 
 
 def _serve(name: str, content: bytes) -> Callable[[Request], Awaitable[Response]]:
-    """An answer with one file of the page, which a browser keeps as long as it is the same."""
+    """Return an endpoint with one file of the page, which a browser caches as long as it is the same."""
     tag = f'"{hashlib.sha256(content).hexdigest()[:16]}"'
     headers = {"etag": tag, "cache-control": "no-cache", "content-type": _TYPES[name.split(".")[-1]]}
 
@@ -114,7 +82,7 @@ def _serve(name: str, content: bytes) -> Callable[[Request], Awaitable[Response]
 
 
 async def _refused(request: Request, error: Exception) -> Response:
-    """A request that cannot be served: a status and one sentence. The library's errors are about what the visitor sent."""
+    """Answer a rejected request with a status and one sentence. Errors of the library are about what the visitor sent."""
     if isinstance(error, Refusal):
         headers = {"retry-after": "5"} if error.status == 503 else None
         return JSONResponse({"error": error.sentence}, error.status, headers)
@@ -126,5 +94,7 @@ async def _refused(request: Request, error: Exception) -> Response:
 
 
 async def _failed(request: Request, error: Exception) -> Response:
-    """Our own mistake; the server says so and goes on."""
-    return JSONResponse({"error": "The lab made a mistake; the terminal in which it runs says which."}, 500)
+    """Answer after a mistake of our own; the server continues."""
+    response = JSONResponse({"error": "The lab made a mistake; the terminal in which it runs says which."}, 500)
+    response.raw_headers += HEADERS  # this answer does not pass the guard
+    return response

@@ -1,11 +1,13 @@
-"""The networks that the page offers, the settings each one has, and the Python code that makes it."""
+"""The networks that the page offers, their settings, and the Python code that makes them."""
 
 from __future__ import annotations
 
 import re
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
+from seqattractor.lab.materials import Material
 from seqattractor.lab.requests import Fields, Limits, Refusal
 from seqattractor.networks.base import SequenceMemory
 from seqattractor.networks.registry import REGISTRY, make_network, parameters_of
@@ -15,13 +17,13 @@ from seqattractor.zoo.dense import MOST_DEGREE, least_degree
 
 
 def as_sentence(error: Exception) -> str:
-    """The library's words about an error, as a sentence."""
+    """Return the message of an error as a sentence."""
     text = str(error)
     return text[:1].upper() + text[1:]
 
 
 def counted_from_1(text: str) -> str:
-    """Give places in a sequence as the page counts them.
+    """Return a message with its places in a sequence counted from 1, as on the page.
 
     Examples
     --------
@@ -32,14 +34,14 @@ def counted_from_1(text: str) -> str:
 
 
 def to_see(order: int, most: int) -> str:
-    """Say how a network gets to see so many past patterns, where the page offers `most` at most."""
+    """Describe how to let a network see so many past patterns, where the page offers `most` at most."""
     if order <= most:
         return f'set "Past patterns it sees" to {order}, under "More settings"'
     return f"the lab offers up to {most}, so choose another sequence"
 
 
 def why_not_learned(error: Exception, most: int) -> str:
-    """Say why learning failed, and what can be done about it on the page, where networks see `most` past patterns at most.
+    """Describe why learning failed, and the remedy on the page, where networks see `most` past patterns at most.
 
     Examples
     --------
@@ -51,7 +53,7 @@ def why_not_learned(error: Exception, most: int) -> str:
     return text[:1].upper() + text[1:]
 
 
-# What is called otherwise in the library, and what need not be said there.
+# Names of settings in the library, and defaults that the code can leave out.
 _PARAMETERS = {"hidden": "n_hidden", "epochs": "max_epochs", "seed": "random_state"}
 _DEFAULTS = {"kappa": 1.0, "eta": 1e-3, "bias": False, "max_epochs": 500, "order": 1}
 _LEARNING = ("hidden", "kappa", "eta", "bias", "epochs", "order", "seed")
@@ -59,7 +61,7 @@ _LEARNING = ("hidden", "kappa", "eta", "bias", "epochs", "order", "seed")
 
 @dataclass(frozen=True)
 class Offer:
-    """How the page speaks of a network, and which of its settings it shows."""
+    """A network on the page, with the settings that it shows."""
 
     label: str
     hint: str
@@ -103,21 +105,15 @@ class Chosen:
     """A network with its settings, not yet made."""
 
     name: str
-    parameters: dict[str, Any]
-    """As the class takes them, without those that the name stands for."""
-
-    @property
-    def class_name(self) -> str:
-        """Its class."""
-        return REGISTRY[self.name].cls
+    parameters: dict[str, Any]  # as the class takes them, without those that the name stands for
 
     def settled_order(self, data: Sequences) -> int:
-        """How many past patterns it will look at: "auto" takes as many as resolve all conflicts."""
+        """Return how many past patterns it will look at: "auto" takes as many as resolve all conflicts."""
         order = self.parameters.get("order", 1)
         return find_conflicts(data).context or 1 if order == "auto" else int(order)
 
     def check_size(self, data: Sequences, limits: Limits) -> None:
-        """Refuse a network that would be too large for the lab, or that sees more patterns than there are."""
+        """Reject a network that would be too large for the lab, or that sees more patterns than there are."""
         order = self.settled_order(data)
         if order > limits.order:
             raise Refusal(
@@ -141,7 +137,7 @@ class Chosen:
             limits.check_network(self.weights(data), f"A network of {units} units {kind}", smaller)
 
     def weights(self, data: Sequences) -> int:
-        """How many numbers the network will have."""
+        """Return how many weights the network will have."""
         units, order = data.shape[1], self.settled_order(data)
         if self.name == "perceptron":
             return units * units * order
@@ -149,7 +145,7 @@ class Chosen:
         return int(hidden) * units * (order + 2)  # U, V and P
 
     def settled(self, data: Sequences) -> dict[str, Any]:
-        """Its parameters for these sequences: a degree that was left open is the one that they need."""
+        """Return its parameters for these sequences: a degree that was left open is the one that they need."""
         if self.parameters.get("degree") != 0:
             return self.parameters
         return {**self.parameters, "degree": degree_for(data, self.settled_order(data))}
@@ -161,49 +157,25 @@ class Chosen:
 
     @property
     def learns(self) -> bool:
-        """Whether it has something to learn."""
+        """Return whether it has something to learn."""
         return True
 
     def code(self, data: Sequences) -> str:
-        """Python that makes it, without what is the default anyway."""
+        """Return Python that makes it, without defaults."""
         given = {k: v for k, v in self.settled(data).items() if _DEFAULTS.get(k) != v}
         words = ", ".join(f"{k}={v!r}" for k, v in {**REGISTRY[self.name].parameters, **given}.items())
         zoo = "zoo." if REGISTRY[self.name].module.startswith("zoo.") else ""
-        return f"sa.{zoo}{self.class_name}({words})"
+        return f"sa.{zoo}{REGISTRY[self.name].cls}({words})"
 
 
 def degree_for(data: Sequences, order: int = 1) -> int:
-    """Give the degree that ``DenseSequenceMemory(degree="auto")`` would take for sequences, loops closed as the lab does.
-
-    Parameters
-    ----------
-    data : Sequences
-    order : int
-        How many past patterns the memory looks at.
-
-    Returns
-    -------
-    int
-        At most `MOST_DEGREE`, where patterns are too much alike for any.
-
-    Examples
-    --------
-    >>> from seqattractor.datasets import random_periodic, walker
-    >>> degree_for(random_periodic(10, 200, rng=0)), degree_for(walker(24, shrink=2))
-    (2, 36)
-    """
+    """Return the degree that ``DenseSequenceMemory(degree="auto")`` would take for sequences, loops closed as the lab does."""
     closed = close_loops(data, order=order)
     return least_degree(transitions(closed.patterns, closed.lengths, order).inputs)
 
 
 def read_network(spec: Fields, limits: Limits) -> Chosen:
-    """Read the choice of a network.
-
-    Examples
-    --------
-    >>> read_network(Fields({"name": "attractor", "hidden": 50}, "network"), Limits()).parameters["n_hidden"]
-    50
-    """
+    """Read the choice of a network."""
     name = spec.choice("name", "attractor", tuple(NETWORKS))
     values: dict[str, Any] = {
         "hidden": spec.whole("hidden", 200, 1, limits.hidden),
@@ -217,3 +189,96 @@ def read_network(spec: Fields, limits: Limits) -> Chosen:
     }
     spec.only("name", *values)
     return Chosen(name, {_PARAMETERS.get(key, key): values[key] for key in NETWORKS[name].settings})
+
+
+# -- a network from a model file -----------------------------------------------------------------------------------
+
+OWN = "own"  # the name of the network and of its sequences, in requests
+
+
+def is_learned(net: SequenceMemory) -> bool:
+    """Return whether a network can recall."""
+    return hasattr(net, "n_features_in_") and any(hasattr(net, name) for name in ("V_", "W_", "patterns_"))
+
+
+@dataclass(frozen=True)
+class OwnChoice(Chosen):
+    """The choice of the network that is there already; nothing is learned."""
+
+    own: Own
+
+    @property
+    def learns(self) -> bool:
+        """Return False: it stays as it was saved."""
+        return False
+
+    def settled_order(self, data: Sequences) -> int:
+        """Return how many past patterns it looks at."""
+        return int(self.own.net.order_)
+
+    def check_size(self, data: Sequences, limits: Limits) -> None:
+        """Reject sequences of another number of units."""
+        units, known = data.shape[1], self.own.net.n_features_in_
+        if units != known:
+            raise Refusal(400, f"The network of {self.own.file} has {known} units, but this sequence has {units}; take another.")
+        if int(data.lengths.min()) <= self.settled_order(data):
+            raise Refusal(400, "The sequence is too short for a network that sees so many past patterns; take a longer one.")
+
+    def weights(self, data: Sequences) -> int:
+        """Return how many weights the network has."""
+        return self.own.net.n_parameters()
+
+    def make(self, data: Sequences, **more: Any) -> SequenceMemory:
+        """Return a copy of the network for one visitor."""
+        return deepcopy(self.own.net)
+
+    def code(self, data: Sequences) -> str:
+        """Return Python that reads it."""
+        return f"sa.load({self.own.file!r})"
+
+
+@dataclass(frozen=True)
+class Own:
+    """A network that has learned, and the sequences to try it with, if some are known.
+
+    Examples
+    --------
+    >>> import seqattractor as sa
+    >>> X = sa.datasets.xor()
+    >>> own = Own.of(sa.OneHotNetwork().fit(X), "model.npz", X, Limits())
+    >>> own.offer()["label"], own.entry()["label"]
+    ('Yours: OneHotNetwork of model.npz', 'Yours')
+    """
+
+    net: SequenceMemory
+    file: str
+    material: Material | None
+
+    @classmethod
+    def of(cls, net: SequenceMemory, file: str, data: Sequences | None, limits: Limits) -> Own:
+        """Check a network that was read from a file, and its sequences; raise if the lab cannot show them."""
+        if not is_learned(net):
+            raise ValueError(f"the lab cannot show a {type(net).__name__}; use seqattractor recall and inspect.")
+        if data is None:
+            return cls(net, file, None)
+        material = Material(data, 'X = sa.io.load("sequence.npz", key="X")  # "Sequence" under "Take it with you"')
+        try:
+            limits.check_sequences(data.lengths.tolist(), data.shape[1])
+            OwnChoice(OWN, {}, cls(net, file, None)).check_size(data, limits)
+        except Refusal as refusal:
+            raise ValueError(refusal.sentence) from None
+        return cls(net, file, material)
+
+    def offer(self) -> dict[str, Any]:
+        """Return the network for the page."""
+        label = f"Yours: {type(self.net).__name__} of {self.file}"
+        hint = "It is as it was saved: nothing is learned here."
+        return {"name": OWN, "label": label, "hint": hint, "settings": [], "order": int(self.net.order_)}
+
+    def entry(self) -> dict[str, Any]:
+        """Return its sequences for the page."""
+        return {"name": OWN, "label": "Yours", "hint": f"what goes with {self.file}", "options": [], "suggest": {"flips": 10}}
+
+    def choice(self) -> Chosen:
+        """Return the choice of this network."""
+        return OwnChoice(OWN, {}, self)

@@ -1,4 +1,4 @@
-"""What a visitor can take away: the model, the sequence, an animation and a figure as bytes, and the Python code of it all."""
+"""Files to take away: the model, the sequence, an animation and a figure as bytes, and the Python code of it all."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _DRAWING = threading.Lock()  # matplotlib's settings belong to the whole process
 
 
 def model(net: SequenceMemory, material: Material) -> bytes:
-    """The network as a model file, with what it has learned, as `sa.load` and `seqattractor recall` read it."""
+    """Return the network with its sequences as a model file, for `sa.load` and `seqattractor recall`."""
     from seqattractor.io._attached import attach
 
     twin = copy.copy(net)
@@ -42,7 +42,7 @@ def model(net: SequenceMemory, material: Material) -> bytes:
 
 
 def sequence(material: Material) -> bytes:
-    """The patterns X (T, N), their lengths and the shape of a frame, as an npz file."""
+    """Return the patterns X (T, N), their lengths and the shape of a frame, as an npz file."""
     buffer = io.BytesIO()
     data = material.data
     np.savez_compressed(buffer, X=data.patterns, lengths=data.lengths, frame_shape=np.array(data.frame_shape))
@@ -50,7 +50,7 @@ def sequence(material: Material) -> bytes:
 
 
 def animation(run: Recall, shown: Shown, material: Material) -> bytes:
-    """Truth as on the page, cue and recall side by side as a GIF that runs for ever."""
+    """Return truth as on the page, cue and recall side by side as a GIF that runs for ever."""
     from seqattractor.io._compose import Recalled
     from seqattractor.io._write import write_recall
 
@@ -69,7 +69,7 @@ def animation(run: Recall, shown: Shown, material: Material) -> bytes:
 
 
 def _written(name: str, write: Callable[[Path], object]) -> bytes:
-    """The bytes of a file that is written under a name."""
+    """Return the bytes of a file that is written under a name."""
     with tempfile.TemporaryDirectory(prefix="seqattractor-lab-") as folder:
         path = Path(folder, name)
         write(path)
@@ -77,7 +77,7 @@ def _written(name: str, write: Callable[[Path], object]) -> bytes:
 
 
 def figure(job: Job, runs: list[Recall], shown: list[Shown], *, dark: bool) -> bytes:
-    """Errors while learning, frames of truth and recall, and the overlap with just this truth, as a PNG in the page's colours."""
+    """Return errors of learning, overlaps with the shown truth, and frames, as a PNG in the page's colours."""
     with _DRAWING:
         from seqattractor import plots
 
@@ -107,12 +107,12 @@ def drawn(job: Job, runs: list[Recall], shown: list[Shown], colors: tuple[str, s
 
 
 def _marks(networks: list[Any]) -> list[str]:
-    """What is added to a name, to tell two networks apart."""
+    """Return what is added to a name, to distinguish two networks."""
     return [""] if len(networks) == 1 else [" A", " B"]
 
 
 def _strips(runs: list[Recall], shown: list[Shown]) -> list[tuple[str, Patterns]]:
-    """The rows of patterns below the curves: the truth, once where it is the same for all, and each recall."""
+    """Return the rows of patterns below the curves: the truth, once where it is the same for all, and each recall."""
     same = all(np.array_equal(one.truth, shown[0].truth) for one in shown)
     strips: list[tuple[str, Patterns]] = []
     for mark, run, one in zip(_marks(runs), runs, shown, strict=True):
@@ -124,7 +124,7 @@ def _strips(runs: list[Recall], shown: list[Shown]) -> list[tuple[str, Patterns]
 
 
 def _draw_errors(ax: Axes, job: Job) -> None:
-    """Errors of each epoch, for each network."""
+    """Draw the errors of each epoch, for each network."""
     from seqattractor import plots
 
     for k, mark in enumerate(_marks(job.visible)):
@@ -144,7 +144,7 @@ def _draw_errors(ax: Axes, job: Job) -> None:
 
 
 def _draw_overlaps(ax: Axes, runs: list[Recall], shown: list[Shown]) -> None:
-    """Overlap of each recall with what stands under "Truth" at each step; the end of the cue is step 0."""
+    """Draw the overlap of each recall with the shown truth at each step; the end of the cue is step 0."""
     from seqattractor import plots
 
     lowest = 0.0
@@ -159,7 +159,7 @@ def _draw_overlaps(ax: Axes, runs: list[Recall], shown: list[Shown]) -> None:
 
 
 def _draw_strips(axes: list[Axes], material: Material, strips: list[tuple[str, Patterns]], cue_rows: int) -> None:
-    """Truth and recall one below the other: a few frames from the end of the cue on, or a column for each row, units upwards."""
+    """Draw truth and recall one below the other: a few frames from the end of the cue on, or a raster, units upwards."""
     from seqattractor import plots
 
     K, first = min(len(states) for _, states in strips), cue_rows - 1
@@ -182,22 +182,7 @@ def _draw_strips(axes: list[Axes], material: Material, strips: list[tuple[str, P
 
 
 def python_code(material: Material, chosen: list[Chosen], orders: list[int], cue: Cue, steps: int) -> str:
-    """Write a script that learns the material with each network and recalls it from the cue.
-
-    Parameters
-    ----------
-    material : Material
-    chosen : list of Chosen
-    orders : list of int
-        How many past patterns each network looks at.
-    cue : Cue
-    steps : int
-
-    Returns
-    -------
-    str
-        It ends with a trajectory of each network, ``trajectory`` or ``trajectory_a`` and ``trajectory_b``.
-    """
+    """Return a script that learns the material with each network, of these orders, and recalls it from the cue."""
     deep, corruption = max(orders), cue.corruption
     rows = cue_rows(material, cue.start, deep)
     taken = f"{rows[0]}:{rows[0] + deep}" if rows[-1] - rows[0] == deep - 1 else str(rows)

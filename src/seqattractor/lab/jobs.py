@@ -1,4 +1,4 @@
-"""Who is on the page, and learning off the event loop: a visit for each open page, its job, and threads that learn in turn."""
+"""A visit for each open page, its learning job, and the threads in which jobs run in turn."""
 
 from __future__ import annotations
 
@@ -15,10 +15,9 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from seqattractor.lab.choices import Chosen, why_not_learned
+from seqattractor.lab.choices import Chosen, is_learned, why_not_learned
 from seqattractor.lab.materials import Material
 from seqattractor.lab.requests import Limits, Refusal
-from seqattractor.lab.turns import Turns
 from seqattractor.networks.base import SequenceMemory
 from seqattractor.sequences import Sequences, close_loops
 
@@ -41,7 +40,7 @@ class Job:
         self.state: State = "waiting"
         self.note = ""
         self.turn: Future[None] | None = None
-        """Its place in the queue of the pool."""
+        """Its place in the queue."""
         self._limits = limits
         self._planned = sum(8 * choice.weights(material.data) for choice in chosen)
         self._stop = threading.Event()
@@ -52,15 +51,17 @@ class Job:
 
     @property
     def running(self) -> bool:
-        """Whether it learns or waits to learn."""
+        """Return whether it learns or waits to learn."""
         return self.state in ("waiting", "learning")
 
     def stop(self) -> None:
-        """Ask it to stop after the current epoch."""
+        """Stop it: after the current epoch, or before it begins."""
         self._stop.set()
+        if self.turn is not None and self.turn.cancel():
+            self.state = "stopped"
 
     def prepare_to_continue(self, epochs: int) -> None:
-        """Make ready for another run from the weights as they are."""
+        """Prepare another run from the weights as they are."""
         if self.running:
             raise Refusal(409, "The network is still learning; stop it first.")
         if self.state == "failed" or not self.networks:
@@ -71,13 +72,13 @@ class Job:
         self.state, self.note = "waiting", ""
 
     def network_bytes(self) -> int:
-        """How much memory its networks take, or will take once they have learned."""
+        """Return how much memory its networks take, or will take once they have learned."""
         # Copied at once: the thread that learns may add to it meanwhile.
         arrays = [v for net in self.networks for v in [*vars(net).values()] if isinstance(v, np.ndarray)]
         return max(self._planned, sum(array.nbytes for array in arrays))
 
     def learned(self) -> list[SequenceMemory]:
-        """Give the networks that are ready to recall."""
+        """Return the networks that are ready to recall."""
         if self.running:
             raise Refusal(409, "The network is still learning; wait for it or stop it.")
         if self.state == "failed":
@@ -85,7 +86,7 @@ class Job:
         return [net for net in self.networks if is_learned(net)]
 
     def progress(self, seen: list[int]) -> list[dict[str, Any]]:
-        """Tell what is new since `seen` epochs of each network, and move `seen` on."""
+        """Return the errors since `seen` epochs of each network, and advance `seen`."""
         news = []
         for k, before in enumerate(seen):
             now = len(self.visible[k])  # appended last, so the hidden errors are there too
@@ -96,13 +97,17 @@ class Job:
         return news
 
     def summary(self) -> dict[str, Any]:
-        """Tell how it stands."""
+        """Return its state and those of its networks."""
         nets = []
         for choice, net, errors, score in zip(self.chosen, self.networks, self.visible, self.scores, strict=False):
-            converged = bool(getattr(net, "converged_", True)) if is_learned(net) else None
-            degree = getattr(net, "degree", None)
-            news = {"epochs": len(errors), "converged": converged, "right": score, "degree": degree, "learns": choice.learns}
-            nets.append(news)
+            values = {
+                "epochs": len(errors),
+                "converged": bool(getattr(net, "converged_", True)) if is_learned(net) else None,
+                "right": score,
+                "degree": getattr(net, "degree", None),
+                "learns": choice.learns,
+            }
+            nets.append(values)
         return {"state": self.state, "note": self.note, "networks": nets}
 
     # -- the thread's side ----------------------------------------------------------------------------------------
@@ -128,7 +133,7 @@ class Job:
             self.note, self.state = f"Learning failed unexpectedly ({type(error).__name__}).", "failed"
 
     def _learn(self, k: int, net: SequenceMemory) -> None:
-        """Learn from scratch, or go on from where the network stands, by the engine if it has a warm start."""
+        """Learn from scratch, or continue from the present weights, by the engine if it has a warm start."""
 
         def note_epoch(epoch: int, hidden: int, visible: int) -> bool:
             self.hidden[k].append(int(hidden))
@@ -161,49 +166,14 @@ class Job:
             note_epoch(len(self.visible[k]) + 1, int(hidden), int(net.visible_errors_[-1]))
 
     def _data(self, k: int) -> Sequences:
-        """What network `k` learns: the material, with loops closed as far as the network looks back."""
+        """Return what network `k` learns: the material, with loops closed as far as the network looks back."""
         return close_loops(self.material.data, order=self.chosen[k].settled_order(self.material.data))
 
     def _ended(self) -> bool:
-        """Whether the visitor or the clock says stop."""
+        """Return whether the visitor or the time limit stops it."""
         if time.monotonic() > self._deadline and not self.note:
             self.note = f"The lab stops learning after {self._limits.seconds:g} s; continue, or use the library for more."
         return self._stop.is_set() or bool(self.note)
-
-
-class Pool:
-    """A few threads that learn, and the jobs that wait for them in order."""
-
-    def __init__(self, limits: Limits) -> None:
-        self._turns = Turns(limits.workers, waiting=limits.waiting, each=1)
-        self._jobs: set[Job] = set()
-
-    def submit(self, visit: str, job: Job) -> None:
-        """Put the job of a visit into the queue, or refuse it if the queue is full."""
-        job.turn = self._turns.submit(visit, job.run)
-        self._jobs.add(job)
-        job.turn.add_done_callback(lambda turn: self._jobs.discard(job))
-
-    def ahead(self, job: Job) -> int:
-        """How many jobs are before this one in the queue."""
-        return 0 if job.turn is None else self._turns.ahead(job.turn)
-
-    def stop(self, job: Job) -> None:
-        """Stop a job, wherever it is."""
-        job.stop()
-        if job.turn is not None and job.turn.cancel():
-            job.state = "stopped"
-
-    def close(self) -> None:
-        """Stop everything; the threads end after the epochs that they are at."""
-        for job in [*self._jobs]:
-            self.stop(job)
-        self._turns.close()
-
-    @property
-    def at_work(self) -> bool:
-        """Whether somebody's networks learn."""
-        return self._turns.at_work
 
 
 @dataclass
@@ -218,14 +188,14 @@ class Visit:
     ended: bool = False
 
     def the_job(self) -> Job:
-        """Give the job, or say that there is none."""
+        """Return the job, or raise if there is none."""
         if self.job is None:
             raise Refusal(409, "Nothing has been learned yet; press the button to learn.")
         return self.job
 
     @contextmanager
     def asks(self, kind: str, limits: Limits) -> Iterator[None]:
-        """Count a request as long as it is under way, from its first byte to the last of the answer; refuse too many at once."""
+        """Count a request from its first byte to the last of the answer; reject too many at once."""
         downloads = kind == "download" and self.under_way[kind] >= limits.downloads  # they may take much memory
         if downloads or self.under_way.total() >= limits.requests:
             raise Refusal(503, "This page has asked for too much at once: please wait for the answers, then try again.")
@@ -237,27 +207,18 @@ class Visit:
 
     @property
     def active(self) -> bool:
-        """Whether something is being done for it."""
+        """Return whether a request or a job of it is under way."""
         return self.under_way.total() > 0 or (self.job is not None and self.job.running)
 
 
 class Visits:
     """All visits, those seen last at the end; bounded in number, age and memory.
 
-    Newcomers never take anything away from those who are here: only visits that have nothing to lose, or were idle for a while,
-    give way to them.
-
-    Parameters
-    ----------
-    limits : Limits
-    stop : callable
-        Called with the job of a visit that is given up.
-    clock : callable
-        Seconds, for the age of visits.
+    Only visits that have nothing to lose, or were idle for a while, give way to newcomers.
     """
 
-    def __init__(self, limits: Limits, stop: Callable[[Job], None], clock: Callable[[], float] = time.monotonic) -> None:
-        self._limits, self._stop, self._clock = limits, stop, clock
+    def __init__(self, limits: Limits, clock: Callable[[], float] = time.monotonic) -> None:
+        self._limits, self._clock = limits, clock
         self._lock = threading.Lock()
         self._visits: OrderedDict[str, Visit] = OrderedDict()
 
@@ -265,7 +226,7 @@ class Visits:
         return len(self._visits)
 
     def open(self) -> Visit:
-        """Begin a visit, or refuse it if there are too many."""
+        """Begin a visit, or reject it if there are too many."""
         with self._lock:
             self._end_old()
             if len(self._visits) >= self._limits.visits:
@@ -280,7 +241,7 @@ class Visits:
         return visit
 
     def get(self, name: str) -> Visit:
-        """Find a visit by the name that the page sends along."""
+        """Return the visit of a name."""
         with self._lock:
             self._end_old()
             if name not in self._visits:
@@ -291,7 +252,7 @@ class Visits:
             return visit
 
     def make_room(self, visit: Visit, size: int) -> None:
-        """Make room in memory for the networks of a visit: idle ones of others are forgotten, or these are refused."""
+        """Make room in memory for the networks of a visit by ending idle visits, or reject them."""
         with self._lock:
             sizes = {v.name: v.job.network_bytes() for v in self._visits.values() if v.job is not None and v is not visit}
             excess = sum(sizes.values()) + size - self._limits.network_bytes
@@ -303,12 +264,19 @@ class Visits:
             raise Refusal(503, "The networks of other visitors fill the lab; try a smaller one, or again in a few minutes.")
 
     def close(self, name: str) -> None:
-        """End a visit; one that is not there has ended already."""
+        """End a visit, unless it has ended already."""
         with self._lock:
             self._end(name)
 
+    def stop_all(self) -> None:
+        """Stop the jobs of all visits."""
+        with self._lock:
+            for visit in self._visits.values():
+                if visit.job is not None:
+                    visit.job.stop()
+
     def _is_spare(self, visit: Visit) -> bool:
-        """Whether a visit was idle long enough to give way."""
+        """Return whether a visit was idle long enough to give way."""
         return not visit.active and self._clock() - visit.seen > self._limits.spare_seconds
 
     def _end_old(self) -> None:
@@ -318,14 +286,9 @@ class Visits:
             self._end(visit.name)
 
     def _end(self, name: str) -> None:
-        """Forget a visit, if there is one of this name, and stop its job."""
+        """End a visit, if there is one of this name, and stop its job."""
         visit = self._visits.pop(name, None)
         if visit is not None:
             visit.ended = True
             if visit.job is not None:
-                self._stop(visit.job)
-
-
-def is_learned(net: SequenceMemory) -> bool:
-    """Whether a network can recall."""
-    return hasattr(net, "n_features_in_") and any(hasattr(net, name) for name in ("V_", "W_", "patterns_"))
+                visit.job.stop()

@@ -1,4 +1,4 @@
-"""What there is to learn: the sequences of the lab by name, each with its choices and the Python code that makes it."""
+"""The sequences of the lab by name, each with its choices and the Python code that makes it."""
 
 from __future__ import annotations
 
@@ -28,8 +28,7 @@ class Material:
     """Sequences to learn, and how to show them."""
 
     data: Sequences
-    python: str = ""
-    """Code that makes them, as ``X``."""
+    python: str = ""  # code that makes them, as ``X``
 
     @property
     def kind(self) -> str:
@@ -50,7 +49,7 @@ class Material:
         return {**code.to_dict(), "bits": code.n_bits, "channels": CHANNELS if len(self.data.frame_shape) == 4 else 1}
 
     def as_json(self) -> dict[str, Any]:
-        """Give all that the page needs to show it."""
+        """Return it for the page."""
         return {
             "frames": len(self.data),
             "units": self.data.shape[1],
@@ -65,17 +64,17 @@ class Material:
 
 
 def _range(name: str, label: str, low: int, high: int, default: int) -> dict[str, Any]:
-    """Describe a whole number that the visitor may choose."""
+    """Return the description of a whole number to choose."""
     return {"name": name, "label": label, "low": low, "high": high, "default": default}
 
 
 def _choice(name: str, label: str, default: str, **choices: str) -> dict[str, Any]:
-    """Describe a word that the visitor may choose: word and label."""
+    """Return the description of a word to choose, each with its label."""
     return {"name": name, "label": label, "choices": choices, "default": default}
 
 
 def _entry(name: str, label: str, hint: str, *options: dict[str, Any], **suggest: int) -> dict[str, Any]:
-    """Describe a kind of sequence; `suggest` are settings with which a first try succeeds."""
+    """Return the description of a kind of sequence; `suggest` are settings with which a first try succeeds."""
     return {"name": name, "label": label, "hint": hint, "options": list(options), "suggest": suggest}
 
 
@@ -103,18 +102,7 @@ CATALOGUE: tuple[dict[str, Any], ...] = (
 
 
 def make_material(spec: Fields, limits: Limits) -> Material:
-    """Make the sequences that a request describes.
-
-    Parameters
-    ----------
-    spec : Fields
-        ``{"name": ..., ...}`` with the options in `CATALOGUE`; or the name "frames" with ``shape``, ``units``, ``lengths``,
-        ``kind`` and ``bits``.
-    limits : Limits
-
-    Returns
-    -------
-    Material
+    """Make the sequences that a request describes: options of `CATALOGUE` by name, or drawn "frames".
 
     Examples
     --------
@@ -138,7 +126,7 @@ def make_material(spec: Fields, limits: Limits) -> Material:
 
 
 def _grid(units: int) -> tuple[int, int]:
-    """Rows and columns, about square, for units that have none."""
+    """Return rows and columns, about square, for units that have none."""
     rows = math.isqrt(units)
     for r in range(rows, rows // 2, -1):
         if units % r == 0:
@@ -148,7 +136,7 @@ def _grid(units: int) -> tuple[int, int]:
 
 @lru_cache(maxsize=8)  # drawing the walker takes a moment
 def _dataset(make: Callable[..., Sequences], *arguments: Any, **options: Any) -> Material:
-    """A dataset of the library, and the Python code that makes it."""
+    """Return a dataset of the library with the Python code that makes it."""
     words = [*map(json.dumps, arguments), *(f"{name}={json.dumps(value)}" for name, value in options.items())]
     return Material(make(*arguments, **options), f"X = sa.datasets.{make.__name__}({', '.join(words)})")
 
@@ -164,7 +152,7 @@ _MAKERS: dict[str, Callable[..., Material]] = {
 
 
 def _frames(spec: Fields, limits: Limits) -> Material:
-    """Frames that the visitor drew or dropped."""
+    """Read frames that the visitor drew or dropped."""
     spec.only("name", "shape", "units", "lengths", "kind", "bits", "code")
     shape = spec.wholes("shape", 1, limits.units, 2)
     if len(shape) != 2:
@@ -189,7 +177,7 @@ def _frames(spec: Fields, limits: Limits) -> Material:
 
 
 def _code(spec: Fields) -> tuple[LevelCode, tuple[int, ...]]:
-    """How units stand for grey values or colours, and the sides of a frame behind its rows and columns."""
+    """Read how units encode grey values or colours; the second value is the rest of the frame shape."""
     spec.only("n_levels", "kind", "low", "high", "bits", "channels")
     low, high = (spec.number(name, default, -_LARGEST, _LARGEST) for name, default in (("low", 0.0), ("high", 255.0)))
     if not low < high:

@@ -1,4 +1,4 @@
-"""What the visitor does with the cue, the recall of each network from it, and how many flips are surely corrected."""
+"""The visitor's cue, the recall of each network from it, and how many flips are certainly corrected."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from seqattractor.lab.materials import Material
 from seqattractor.lab.requests import Fields, Limits, Refusal, pack
 from seqattractor.networks.base import SequenceMemory
-from seqattractor.sequences import Patterns, Sequences, close_loops
+from seqattractor.sequences import Patterns, Sequences, close_loops, stack_context
 from seqattractor.sequences._patterns import row_overlaps
 from seqattractor.sequences._transitions import transitions
 from seqattractor.tasks.learn import quick_certificate
-from seqattractor.tasks.recall import Corruption, Recall, frames_ahead, hidden_states, recall, say_ahead
+from seqattractor.tasks.recall import Corruption, Recall, frames_ahead, recall, say_ahead
 from seqattractor.tasks.stored import Stored
 
 _MOST = 150_000_000  # weights * transitions: a few seconds
@@ -26,16 +26,14 @@ _MINUS = "\N{MINUS SIGN}"
 class Cue:
     """How the first pattern is corrupted."""
 
-    start: int
-    """The row of the patterns at which the cue begins."""
+    start: int  # the row of the patterns at which the cue begins
     corruption: Corruption
-    noise: int
-    """Units flipped before every step of recall."""
+    noise: int  # units flipped before every step of recall
     seed: int
 
 
 def read_cue(spec: Fields, material: Material) -> Cue:
-    """Read what the visitor wants the cue to be."""
+    """Read the choices of a cue."""
     spec.only("start", "occlusion", "flips", "painted", "noise", "seed")
     T, N = material.data.shape
     corruption = Corruption(
@@ -47,7 +45,7 @@ def read_cue(spec: Fields, material: Material) -> Cue:
 
 
 def cue_rows(material: Material, start: int, order: int) -> list[int]:
-    """The rows of the patterns that make a cue of `order` patterns; in a loop they go round."""
+    """Return the rows of the patterns that make a cue of `order` patterns; in a loop they go round."""
     stored = Stored.of(material.data)
     s, frame = stored.place(start)
     period = stored.period(s, 1)
@@ -63,13 +61,13 @@ def cue_rows(material: Material, start: int, order: int) -> list[int]:
 
 
 def corrupted_cue(material: Material, cue: Cue, order: int) -> Patterns:
-    """Corrupt `order` patterns: an array of int8, shape (order, N)."""
+    """Return the corrupted cue, shape (order, N)."""
     clean = material.data.patterns[cue_rows(material, cue.start, order)]
     return cue.corruption(clean, material.data.frame_shape, cue.seed)
 
 
 def steps_for(material: Material, start: int, order: int, limits: Limits) -> int:
-    """How long to recall: two rounds of a loop and a little more, so that section 6.2 can be seen to hold; else to the end."""
+    """Return how long to recall: two rounds of a loop and a little more, as section 6.2 needs; else to the end."""
     stored = Stored.of(material.data, order)
     s, _ = Stored.of(material.data).place(start)
     period = stored.period(s, order)
@@ -79,7 +77,7 @@ def steps_for(material: Material, start: int, order: int, limits: Limits) -> int
 
 
 def _stored(material: Material, order: int) -> Stored:
-    """What there is to recall, with loops closed as far as the longest cue reaches; the page counts from 1."""
+    """Return the stored sequences, with loops closed as far as the longest cue reaches, and names that count from 1."""
     stored = Stored.of(material.data, order)
     return replace(stored, names=tuple(f"sequence {k}" for k in range(1, 1 + len(stored.names))))
 
@@ -96,38 +94,21 @@ def recall_all(nets: list[SequenceMemory], material: Material, cue: Cue, limits:
 
 @dataclass(frozen=True)
 class Shown:
-    """What stands under "Truth" beside a recall: what the cue asks for, and from the row of a catch on what was caught."""
+    """The truth beside a recall: what the cue asks for, and from the row of a catch on what was caught."""
 
-    truth: Patterns
-    """Shape (L, N), for the rows for which there is one."""
+    truth: Patterns  # shape (L, N), for the rows for which there is one
     since: int | None = None
     """The row from which on it is something else than the cue asks for; None where it never is."""
-    label: str = ""
-    """What it is then, in the paper's symbols or by its name."""
-    words: str = ""
-    """What happened, and why, where there is something to explain."""
+    label: str = ""  # what it is then, in the paper's symbols or by its name
+    words: str = ""  # what happened, and why, where there is something to explain
 
     def overlaps(self, states: Patterns) -> NDArray[np.float64]:
-        """Overlap of each row that has a truth with it, shape (L,)."""
+        """Return the overlap of each row that has a truth with it, shape (L,)."""
         return row_overlaps(states[: len(self.truth)], self.truth)
 
 
 def shown_truth(net: SequenceMemory, outcome: Recall, material: Material, cue: Cue) -> Shown:
-    """Give what is to be seen beside a recall.
-
-    Parameters
-    ----------
-    net : SequenceMemory
-        One that does not dwell.
-    outcome : Recall
-        Its recall from the cue.
-    material : Material
-    cue : Cue
-
-    Returns
-    -------
-    Shown
-    """
+    """Return the truth to show beside the recall of a network that does not dwell."""
     asked = outcome.states[:0] if outcome.truth is None else outcome.truth
     caught, stored, order = outcome.followed, _stored(material, outcome.cue_rows), net.order_
     if outcome.locked_on is not None:
@@ -178,8 +159,17 @@ def _why_negative(net: SequenceMemory, material: Material) -> str:
     )
 
 
+def hidden_states(net: SequenceMemory, states: Patterns) -> Patterns | None:
+    """Return the hidden state that each row makes, shape (K, M), -1 before the context is full; None without hidden neurons."""
+    if not hasattr(net, "_hidden_states"):
+        return None
+    zeta = net._hidden_states(stack_context(states, net.order_))
+    silent = np.full((net.order_ - 1, zeta.shape[1]), -1, dtype=np.int8)
+    return np.concatenate([silent, np.where(zeta > 0, 1, -1).astype(np.int8)])
+
+
 def as_json(net: SequenceMemory, outcome: Recall, shown: Shown) -> dict[str, Any]:
-    """Give all that the page needs to show a recall."""
+    """Return a recall for the page."""
     hidden = hidden_states(net, outcome.states)
     return {
         "bits": pack(outcome.states),
@@ -198,19 +188,9 @@ def as_json(net: SequenceMemory, outcome: Recall, shown: Shown) -> dict[str, Any
 
 
 def certified_radii(net: SequenceMemory, data: Sequences) -> list[int] | None:
-    """Give for each row of the patterns the number of flips after which the next pattern is surely still right.
+    """Return for each row of the patterns the number of flips after which the next pattern is certainly right.
 
-    Parameters
-    ----------
-    net : SequenceMemory
-        One that has learned the data.
-    data : Sequences
-
-    Returns
-    -------
-    list of int or None
-        -1 where a row has no successor, or the network does not make it. None for kinds of networks that cannot be certified, and
-        for those that would take too long.
+    It is -1 where a row has no successor, or the network does not make it; None where a certificate is impossible or takes long.
     """
     certificate = quick_certificate(net, close_loops(data, order=net.order_), _MOST)
     if certificate is None:

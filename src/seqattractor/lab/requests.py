@@ -1,4 +1,4 @@
-"""What a browser may send: every value is checked for its type and range, and refused with a status and one sentence."""
+"""Checks of what a browser sends: a value of a wrong type or range is rejected with a status and one sentence."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from seqattractor.sequences import Patterns
 
 
 class Refusal(Exception):
-    """A request that the lab does not serve; `sentence` tells the visitor why and what to do."""
+    """A request that the lab rejects; `sentence` explains why and what to do."""
 
     def __init__(self, status: int, sentence: str) -> None:
         super().__init__(sentence)
@@ -28,55 +28,33 @@ class Refusal(Exception):
 class Limits:
     """Sizes that keep the page quick and the server alive; the library itself has no such limits."""
 
-    units: int = 4096
-    """N, visible neurons."""
-    frames: int = 400
-    """T, patterns of all sequences together."""
-    hidden: int = 2000
-    """M, hidden neurons."""
-    weights: int = 12_500_000
-    """Numbers in one network, 100 MB of them."""
+    units: int = 4096  # N, visible neurons
+    frames: int = 400  # T, patterns of all sequences together
+    hidden: int = 2000  # M, hidden neurons
+    weights: int = 12_500_000  # numbers in one network, 100 MB of them
     epochs: int = 5000
     order: int = 6
     steps: int = 1000
-    states: int = 2_000_000
-    """Steps of recall * N."""
-    body: int = 1_000_000
-    """Bytes of a JSON request."""
-    upload: int = 8_000_000
-    """Bytes of the dropped files together."""
-    unpacked: int = 64_000_000
-    """Bytes that the arrays in a dropped npz file may have."""
-    pixels: int = 4_000_000
-    """Of one dropped picture."""
-    visits: int = 200
-    """Open pages."""
-    idle_seconds: float = 3600.0
-    """After which a page is forgotten."""
-    spare_seconds: float = 600.0
-    """After which a page and its networks give way to others if there is no room."""
-    network_bytes: int = 1_500_000_000
-    """Of the networks of all visitors."""
-    workers: int = 2
-    """Visitors whose networks learn at the same time."""
-    waiting: int = 40
-    """Visitors who may wait for that."""
-    seconds: float = 120.0
-    """How long one visitor's networks may learn at a time."""
-    threads: int = 4
-    """Visitors for whom something else is computed at the same time, such as a recall."""
-    requests: int = 12
-    """Of one page under way at once; a browser sends up to 6."""
-    downloads: int = 2
-    """Among these."""
+    states: int = 2_000_000  # steps of recall * N
+    body: int = 1_000_000  # bytes of a JSON request
+    upload: int = 8_000_000  # bytes of the dropped files together
+    unpacked: int = 64_000_000  # bytes that the arrays in a dropped npz file may have
+    pixels: int = 4_000_000  # of one dropped picture
+    visits: int = 200  # open pages
+    idle_seconds: float = 3600.0  # after which a page is forgotten
+    spare_seconds: float = 600.0  # after which a page and its networks give way to others if there is no room
+    network_bytes: int = 1_500_000_000  # of the networks of all visitors
+    workers: int = 2  # visitors whose networks learn at the same time
+    waiting: int = 40  # visitors who may wait for that
+    seconds: float = 120.0  # how long one visitor's networks may learn at a time
+    threads: int = 4  # visitors for whom something else is computed at the same time, such as a recall
+    requests: int = 12  # of one page under way at once; a browser sends up to 6
+    downloads: int = 2  # among these
     connections: int = 200
-    grace: float = 10.0
-    """Seconds that a client may take to ask, and those by which it may fall behind `rate`."""
-    rate: float = 10_000.0
-    """Bytes per second, at least, of what a client sends or reads."""
+    grace: float = 10.0  # seconds after which a client that sends or reads nothing is disconnected
 
     def check_sequences(self, lengths: list[int], units: int) -> None:
-        """Refuse sequences that are too large, or too short."""
+        """Reject sequences that are too large, or too short."""
         frames = sum(lengths)
         if units > self.units:
             raise Refusal(413, f"The lab takes patterns of up to {self.units} units, but these have {units}; make them smaller.")
@@ -87,7 +65,7 @@ class Limits:
             raise Refusal(400, f"A sequence needs at least two frames, but {which} has {min(lengths, default=0)}.")
 
     def check_network(self, weights: int, what: str, smaller: str) -> None:
-        """Refuse networks that are too large; `smaller` says what would make one smaller."""
+        """Reject networks that are too large; `smaller` names the remedy."""
         if weights > self.weights:
             raise Refusal(
                 413,
@@ -99,13 +77,13 @@ class Limits:
 def parse(body: bytes, name: str = "request", complaint: str = "The request is not valid JSON.") -> Fields:
     """Read a JSON object."""
     try:
-        data = json.loads(body, parse_constant=_refuse_constant)
+        data = json.loads(body, parse_constant=_reject_constant)
     except (ValueError, RecursionError):
         raise Refusal(400, complaint) from None
     return Fields(data, name)
 
 
-def _refuse_constant(name: str) -> Any:
+def _reject_constant(name: str) -> Any:
     """NaN and Infinity are not JSON."""
     raise ValueError(name)
 
@@ -125,13 +103,13 @@ class Fields:
         self._data, self._name = data, name
 
     def only(self, *names: str) -> None:
-        """Refuse fields that nobody would read: most likely they are misspelt."""
+        """Reject unknown fields: most likely they are misspelt."""
         for name in self._data:
             if name not in names:
                 raise Refusal(400, f"The {self._name} has no field {str(name)[:40]!r}; it has {', '.join(names) or 'none'}.")
 
     def whole(self, name: str, default: int, low: int, high: int) -> int:
-        """A whole number in a range."""
+        """Return a whole number in a range."""
         value = self._data.get(name, default)
         if isinstance(value, float) and value.is_integer():
             value = int(value)
@@ -142,7 +120,7 @@ class Fields:
         return value
 
     def number(self, name: str, default: float, low: float, high: float) -> float:
-        """A number in a range."""
+        """Return a number in a range."""
         value = self._data.get(name, default)
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             raise Refusal(400, f"{name} must be a number, but it is {_short(value)}.")
@@ -151,14 +129,14 @@ class Fields:
         return float(value)
 
     def choice(self, name: str, default: str, choices: tuple[str, ...]) -> str:
-        """One of a few words."""
+        """Return one of a few words."""
         value = self._data.get(name, default)
         if not isinstance(value, str) or value not in choices:
             raise Refusal(400, f"{name} must be one of {', '.join(choices)}, but it is {_short(value)}.")
         return value
 
     def wholes(self, name: str, low: int, high: int, most: int) -> list[int]:
-        """A list of whole numbers in a range."""
+        """Return a list of whole numbers in a range."""
         value = self._data.get(name, [])
         if not isinstance(value, list) or len(value) > most:
             raise Refusal(400, f"{name} must be a list of at most {most} whole numbers.")
@@ -168,34 +146,34 @@ class Fields:
         return list(value)
 
     def object(self, name: str) -> Fields:
-        """An object inside; empty where it is missing."""
+        """Return an inner object; empty where it is missing."""
         return Fields(self._data.get(name, {}), name)
 
     def objects(self, name: str, least: int, most: int) -> list[Fields]:
-        """A list of objects."""
+        """Return a list of objects."""
         value = self._data.get(name)
         if not isinstance(value, list) or not least <= len(value) <= most:
             raise Refusal(400, f"{name} must be a list of {least} to {most} objects.")
         return [Fields(item, f"{name}[{k}]") for k, item in enumerate(value)]
 
     def text(self, name: str, most: int) -> str:
-        """A text of bounded length."""
+        """Return a text of bounded length."""
         value = self._data.get(name, "")
         if not isinstance(value, str) or len(value) > most:
             raise Refusal(400, f"{name} must be a text of at most {most} characters.")
         return value
 
     def names(self, name: str) -> bool:
-        """Whether it is the thing of this name that was sent."""
+        """Return whether the field `name` has this value."""
         return self._data.get("name") == name
 
     def has(self, name: str) -> bool:
-        """Whether a field was sent with a value."""
+        """Return whether a field was sent with a value."""
         return self._data.get(name) is not None
 
 
 def pack(X: NDArray[Any]) -> str:
-    """Patterns of +-1, whatever their shape, as bits in base64: one bit per unit, rows one after the other.
+    """Return patterns of +-1 of any shape as bits in base64: one bit per unit, rows one after the other.
 
     Examples
     --------
@@ -206,7 +184,7 @@ def pack(X: NDArray[Any]) -> str:
 
 
 def unpack(text: str, frames: int, units: int) -> Patterns:
-    """Undo `pack`: patterns of shape (frames, units)."""
+    """Return the patterns of `pack`, shape (frames, units)."""
     try:
         data = base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError):
@@ -219,7 +197,7 @@ def unpack(text: str, frames: int, units: int) -> Patterns:
 
 
 def _short(value: Any) -> str:
-    """A value for a sentence, not longer than a sentence."""
+    """Return a value for a sentence, shortened."""
     try:
         text = repr(value)
     except ValueError:  # a whole number of thousands of digits

@@ -1,4 +1,4 @@
-"""How the lab is served: connections to clients who must keep up, and an end within seconds."""
+"""The HTTP server of the lab: it disconnects idle clients, and stops within seconds."""
 
 from __future__ import annotations
 
@@ -26,99 +26,64 @@ _END = 2.0  # seconds after which the process ends, whatever it does
 
 
 class Connection(H11Protocol):
-    """A connection to a client, who must ask in time, send and read at a minimal rate, and leave room for others.
-
-    Which of these applies is its phase: the client asks, sends the body of its request, or reads the answer. While the lab works,
-    nothing is asked of the client.
-    """
+    """A connection that is closed when the lab waits for its client in vain; one too many gets status 503."""
 
     def __init__(self, *args: Any, limits: Limits, **options: Any) -> None:
         super().__init__(*args, **options)
         self._limits = limits
-        self._full = False
-        self._phase: tuple[str, int] = ("", 0)
-        self._since = 0.0
-        self._received = 0
+        self._moved = self.loop.time()  # when the client did last what the lab waits for
         self._unread = 0
         self._timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin; if there are too many connections, an idle one makes room, or this one is refused as soon as it asks."""
+        """Begin to watch the client."""
         super().connection_made(transport)
-        if len(self.connections) > self._limits.connections:
-            idle = [c for c in self.connections if isinstance(c, Connection) and c is not self and c.idle_since is not None]
-            if idle:
-                longest = min(idle, key=lambda c: c.idle_since or 0.0)
-                self.connections.discard(longest)  # at once, so that the next newcomer finds another one
-                longest.transport.abort()
-            else:
-                self._full = True
-        self._look()
+        self._full = len(self.connections) > self._limits.connections
+        self._watch()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """End."""
+        """Stop watching."""
         if self._timer is not None:
             self._timer.cancel()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Take what the client sends."""
-        self._received += len(data)
+        """Receive data; only those of a body show that the client does its part, since a head is short."""
+        if self.cycle is not None and self.cycle.more_body and not self.cycle.response_complete:
+            self._moved = self.loop.time()
         if self._full:
-            self._refuse(503, "The lab is busy: too many connections are open. Please wait a moment, then try again.")
+            self._reject(503, "The lab is busy: too many connections are open. Please wait a moment, then try again.")
         else:
             super().data_received(data)
 
-    def resume_writing(self) -> None:
-        """Go on with an answer, since the client has read a piece of it."""
-        super().resume_writing()
-        self._phase = ("", 0)
-
     def send_400_response(self, msg: str) -> None:
-        """Refuse what is no HTTP."""
-        self._refuse(400, "This is not a valid HTTP request.")
+        """Reject data that are not HTTP."""
+        self._reject(400, "This is not a valid HTTP request.")
 
     def shutdown(self) -> None:
-        """Close, since the lab is being closed."""
-        with suppress(h11.LocalProtocolError):  # one that was refused in the middle of something
+        """Close, because the lab is being closed."""
+        with suppress(h11.LocalProtocolError):  # of a connection that was rejected in the middle of a request
             super().shutdown()
 
-    @property
-    def idle_since(self) -> float | None:
-        """When the lab began to wait for the next request, if it does."""
-        return self._since if self._current_phase()[0] in ("asks", "closes") else None
-
-    def _current_phase(self) -> tuple[str, int]:
-        """What the client has to do, and in which request."""
-        cycle: Any = self.cycle
-        if self.transport.is_closing():
-            return "closes", id(cycle)
-        if self.transport.get_write_buffer_size():
-            return "reads", id(cycle)
-        if cycle is None or cycle.response_complete:
-            return "asks", id(cycle)
-        return ("sends" if cycle.more_body else "", id(cycle))
-
-    def _look(self) -> None:
-        """See from time to time whether the client keeps up."""
-        now, phase, unread = self.loop.time(), self._current_phase(), self.transport.get_write_buffer_size()
-        if phase != self._phase:
-            self._phase, self._since, self._received, self._unread = phase, now, 0, unread
-        self._unread = max(self._unread, unread)
-        moved = {"sends": self._received, "reads": self._unread - unread}.get(phase[0], 0)
-        if phase[0] and now - self._since > self._limits.grace + moved / self._limits.rate:
-            if phase[0] in ("reads", "closes"):
+    def _watch(self) -> None:
+        """Close the connection if the client has sent or read nothing for too long; check again soon."""
+        now, unread, cycle = self.loop.time(), self.transport.get_write_buffer_size(), self.cycle
+        lab_works = cycle is not None and not cycle.response_complete and not cycle.more_body and not unread
+        if lab_works or unread != self._unread:
+            self._moved = now
+        self._unread = unread
+        if now - self._moved > self._limits.grace:
+            if unread or self.transport.is_closing():
                 self.transport.abort()
             else:
-                self._refuse(408, "The request came too slowly; send it again.")
-        self._timer = self.loop.call_later(self._limits.grace / 10, self._look)
+                self._reject(408, "The request came too slowly; send it again.")
+        self._timer = self.loop.call_later(self._limits.grace / 10, self._watch)
 
-    def _refuse(self, status: int, sentence: str) -> None:
+    def _reject(self, status: int, sentence: str) -> None:
         """Answer in the application's place, unless an answer has begun, and close the connection."""
-        cycle: Any = self.cycle
-        if cycle is not None:  # whoever works on the request need not go on
-            cycle.disconnected = True
-            cycle.message_event.set()
+        if self.cycle is not None:  # the application need not continue its work on the request
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
         body = json.dumps({"error": sentence}).encode()
         head = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode()), (b"connection", b"close")]
         if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
@@ -129,21 +94,7 @@ class Connection(H11Protocol):
 
 
 class Server(uvicorn.Server):
-    """A server for the lab that ends within seconds, whatever is under way.
-
-    Parameters
-    ----------
-    app : Starlette
-        As `create_app` makes it.
-    at_the_end : callable
-        Called before a process ends that could not be ended otherwise.
-
-    Examples
-    --------
-    >>> from seqattractor.lab.app import create_app
-    >>> Server(create_app()).started
-    False
-    """
+    """A server for the lab that stops within seconds, and calls `at_the_end` if it has to end the process for that."""
 
     def __init__(self, app: Starlette, at_the_end: Callable[[], None] = lambda: None) -> None:
         self._lab, self._at_the_end = app.state.lab, at_the_end
@@ -158,12 +109,12 @@ class Server(uvicorn.Server):
         )
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Stop what is under way, so that its answers come at once, and close."""
+        """Stop all work, so that its answers come at once, and close."""
         self._lab.close()
         await super().shutdown(sockets)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Begin to end; whatever has not ended soon, ends with the process."""
+        """Stop; work that does not stop soon is ended with the process."""
         if not self.should_exit:
             timer = threading.Timer(_END, self.leave)
             timer.daemon = True

@@ -1,4 +1,4 @@
-"""Work in a few threads, in turn: each visit has one thing done at a time, so that no visitor can keep others waiting."""
+"""Threads that serve visits in turn, one piece of work of a visit at a time, so that no visitor can keep others waiting."""
 
 from __future__ import annotations
 
@@ -24,42 +24,29 @@ class _Task:
 
 
 class Turns:
-    """Threads that serve visits in turn, one piece of work of a visit at a time.
-
-    Parameters
-    ----------
-    threads : int
-    waiting : int
-        How much may wait, of all visits together.
-    each : int
-        How much may wait of one visit.
+    """Threads that serve visits in turn; at most `waiting` pieces of work may wait.
 
     Examples
     --------
-    >>> turns = Turns(2, waiting=10, each=5)
+    >>> turns = Turns(2, waiting=10)
     >>> turns.submit("a visit", lambda: 6 * 7).result()
     42
     >>> turns.close()
     """
 
-    def __init__(self, threads: int, *, waiting: int, each: int) -> None:
-        self._most, self._most_of_one = waiting, each
+    def __init__(self, threads: int, *, waiting: int) -> None:
+        self._most = waiting
         self._changed = threading.Condition()
         self._waiting: OrderedDict[str, deque[_Task]] = OrderedDict()  # the visit whose turn is next comes first
         self._at_work: set[str] = set()
         self._closed = False
-        # Daemons: what they do cannot be interrupted, and nobody who ends the lab should wait for it.
+        # Daemons: their work cannot be interrupted, and the end of the lab should not wait for it.
         self._threads = [threading.Thread(target=self._serve, name=f"lab-{k}", daemon=True) for k in range(threads)]
 
     def submit(self, visit: str, work: Callable[[], T], *, newest: str = "") -> Future[T]:
-        """Let work wait for its turn; cancel the future when nobody wants the outcome any more.
+        """Queue work; cancel the future when nobody wants the outcome any more.
 
-        Parameters
-        ----------
-        visit : str
-        work : callable
-        newest : str
-            A kind of work of which only the newest is wanted: it takes the place of one that still waits, which is refused.
+        Of work of the kind `newest` only the newest is wanted: it replaces one that still waits, which is rejected.
         """
         task = _Task(work, newest)
         with self._changed:
@@ -67,8 +54,6 @@ class Turns:
             older = [t for t in queue if newest and t.kind == newest]
             if self._closed:
                 raise Refusal(503, "The lab is being closed.")
-            if len(queue) - len(older) >= self._most_of_one:
-                raise Refusal(503, "This page has asked for too much at once: please wait for the answers, then try again.")
             if sum(map(len, self._waiting.values())) - len(older) >= self._most:
                 raise Refusal(503, "The lab is busy: please wait a moment, then try again.")
             self._waiting.setdefault(visit, queue).append(task)
@@ -82,8 +67,8 @@ class Turns:
                 old.future.set_exception(Refusal(409, "A newer request of this page took the place of this one."))
         return task.future
 
-    def ahead(self, future: Future[Any]) -> int:
-        """Tell how many visits are before the one whose work this is."""
+    def ahead(self, future: Future[Any] | None) -> int:
+        """Return how many visits are before the one whose work this is."""
         with self._changed:
             for k, queue in enumerate(self._waiting.values()):
                 if any(task.future is future for task in queue):
@@ -91,7 +76,7 @@ class Turns:
             return 0
 
     def close(self) -> None:
-        """Refuse what waits, and let each thread end after what it does; nobody waits for that."""
+        """Reject what waits, and let each thread end after its present work, without waiting for that."""
         with self._changed:
             self._closed = True
             waiting = [task.future for queue in self._waiting.values() for task in queue]
@@ -103,11 +88,11 @@ class Turns:
 
     @property
     def at_work(self) -> bool:
-        """Whether a thread is at work."""
+        """Return whether a thread is at work."""
         return bool(self._at_work)
 
     def _forget(self, visit: str, task: _Task) -> None:
-        """Take a task that is done, cancelled or replaced out of the queue, if it is still there."""
+        """Remove a task that is done, cancelled or replaced from the queue, if it is still there."""
         with self._changed:
             queue = self._waiting.get(visit, deque())
             if task in queue:
@@ -131,23 +116,15 @@ class Turns:
         return None
 
     def _serve(self) -> None:
-        """Do one thing after the other."""
+        """Do one task after the other."""
         while (taken := self._take()) is not None:
             visit, task = taken
-            _do(task)
+            if task.future.set_running_or_notify_cancel():  # else nobody wants it any more
+                try:
+                    task.future.set_result(task.work())
+                except BaseException as error:  # it belongs to the one who waits for the outcome
+                    task.future.set_exception(error)
             del taken, task  # else the outcome stays in memory until there is something else to do
             with self._changed:
                 self._at_work.remove(visit)
                 self._changed.notify()
-
-
-def _do(task: _Task) -> None:
-    """Do work that is still wanted; whatever it raises belongs to the one who waits for it."""
-    if not task.future.set_running_or_notify_cancel():
-        return
-    try:
-        outcome = task.work()
-    except BaseException as error:
-        task.future.set_exception(error)
-    else:
-        task.future.set_result(outcome)

@@ -1,4 +1,4 @@
-"""Files that a visitor drops on the page: bounded, and read by the library's own loaders in a process of their own."""
+"""Files that a visitor drops on the page: bounded, and read by the library's own loaders in a subprocess."""
 
 from __future__ import annotations
 
@@ -29,17 +29,15 @@ ALL_PIXELS = 2**29  # of all frames of an upload
 
 @dataclass(frozen=True)
 class Upload:
-    """Dropped files, and in how many shades they are to be seen."""
+    """Dropped files, and the number of their shades."""
 
-    files: list[tuple[str, bytes]]
-    """Names and contents."""
-    levels: int = 0
-    """Of grey, or of each colour; 0 for black and white."""
+    files: list[tuple[str, bytes]]  # names and contents
+    levels: int = 0  # of grey, or of each colour; 0 for black and white
     colour: bool = False
 
 
 def split_upload(body: bytes) -> Upload:
-    r"""Take the body of an upload apart: a line of JSON with names, sizes and shades, then the files one after the other.
+    r"""Split the body of an upload: a line of JSON with names, sizes and shades, then the files one after the other.
 
     Examples
     --------
@@ -65,15 +63,7 @@ def split_upload(body: bytes) -> Upload:
 def read_upload(upload: Upload, limits: Limits) -> Material:
     """Make a sequence of dropped files: one GIF or array, or several pictures sorted by name.
 
-    Parameters
-    ----------
-    upload : Upload
-        Of a name only the ending counts, and it must be a known one; nothing is ever written or read under a visitor's name.
-    limits : Limits
-
-    Returns
-    -------
-    Material
+    Of a name only a known ending counts; nothing is ever written or read under a visitor's name.
     """
     files = sorted(upload.files, key=lambda file: natural_key(file[0]))  # frame2 comes before frame10
     suffixes = [_suffix(name) for name, _ in files]
@@ -103,7 +93,7 @@ def read_upload(upload: Upload, limits: Limits) -> Material:
 
 
 def _suffix(name: str) -> str:
-    """The ending of a name, if it is a known one."""
+    """Return the ending of a name, which must be a known one."""
     ending = re.search(r"\.[A-Za-z]{2,5}$", name)
     suffix = ending.group().lower() if ending else ""
     if suffix not in (*_PICTURES, *_ARRAYS):
@@ -117,13 +107,13 @@ def _dark_ground(data: Sequences) -> Sequences:
 
 
 def _shown(name: str) -> str:
-    """A visitor's file name for a sentence: its last part, shortened."""
+    """Return a visitor's file name for a sentence: its last part, shortened."""
     plain = re.sub(r"[^\w .()\-]", "", re.split(r"[/\\]", name)[-1])
     return plain if 0 < len(plain) <= 60 else plain[-57:] or "The file"
 
 
 def _without_path(error: Exception, names: dict[Path, str]) -> str:
-    """The loader's sentence with the visitor's names of files in place of the server's."""
+    """Return the loader's message with the visitor's names of files in place of the server's."""
     text = counted_from_1(str(error))  # first, since names may hold numbers, too
     named = any(text.startswith(str(path)) for path in names)
     for path, name in names.items():

@@ -1,4 +1,4 @@
-"""Everything that can be said about a trained network with a bounded amount of work: what `seqattractor inspect` shows."""
+"""Analyses of a trained network within a bounded amount of work: what `seqattractor inspect` shows."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from seqattractor.networks.base import SequenceMemory
 from seqattractor.noise import Seed, as_generator
 from seqattractor.sequences import Lengths, Patterns, split, transitions
 from seqattractor.sequences._transitions import LOCKED_ON
-from seqattractor.tasks.recall import Corruption, Recall, RecallTrials, joined, recall, recall_often
+from seqattractor.tasks.recall import Corruption, Recall, RecallTrials, recall, recall_often
 from seqattractor.tasks.stored import Stored
 
 Source = Literal["model", "data", "cycles"]
@@ -36,22 +36,18 @@ _MOST_SOLVED = 3000  # transitions whose independence is looked at
 
 @dataclass(frozen=True, repr=False)
 class Inspection(Result):
-    """What is known about a network; a part that was left out is None and has a reason in `left_out`."""
+    """Results of all analyses of a network; a part that was left out is None and has a reason in `left_out`."""
 
     net: SequenceMemory
     sequences: list[Patterns]
     source: Source
     """Where the sequences come from: stored in the model, given as data, or seen as limit cycles from random starts."""
-    flips: int
-    """The noise in `basin` and `from_stored`."""
+    flips: int  # the noise in `basin` and `from_stored`
     score: float | None = None
-    recalls: tuple[Recall, ...] | None = None
-    """From the first pattern of each sequence, clean."""
-    trials: RecallTrials | None = None
-    """From the same places, with `flips` units flipped."""
+    recalls: tuple[Recall, ...] | None = None  # from the first pattern of each sequence, clean
+    trials: RecallTrials | None = None  # from the same places, with `flips` units flipped
     certificate: Certificate | None = None
-    sampled: bool = False
-    """Whether only some of the transitions were certified."""
+    sampled: bool = False  # whether only some of the transitions were certified
     robustness: RobustnessCurve | None = None
     basin: float | None = None
     from_random: Attractors | None = None
@@ -72,11 +68,11 @@ class Inspection(Result):
 
     @property
     def n_transitions(self) -> int:
-        """How many transitions the sequences have."""
+        """Number of transitions of the sequences."""
         return sum(len(x) - self.net.order_ for x in self.sequences)
 
     def heading(self) -> str:
-        """Say in a line what kind of network this is, how large, and how it was learned."""
+        """Return a line about the kind and size of the network and how it was learned."""
         net = self.net
         hidden = f" and {self.n_hidden} hidden" if self.n_hidden is not None else ""
         context = f", a context of {net.order_} patterns" if net.order_ > 1 else ""
@@ -88,7 +84,7 @@ class Inspection(Result):
         return text + "."
 
     def paragraphs(self) -> dict[str, str]:
-        """Give what there is to say, under titles."""
+        """Return the results in sentences, by title."""
         parts = {"Sequences": self._about_sequences()}
         if self.recalls is not None:
             parts["Recall"] = self._about_recall()
@@ -121,7 +117,7 @@ class Inspection(Result):
         return parts
 
     def _about_sequences(self) -> str:
-        """What is stored, and how it is known."""
+        """Describe the stored sequences, and where they come from."""
         if not self.sequences:
             return "None are known: the model does not hold them, and random starts led to no cycle. Give the data."
         words = {"model": "stored in the model", "data": "given as data", "cycles": "seen as cycles from random starts"}
@@ -132,7 +128,7 @@ class Inspection(Result):
         return f"{many} of {size}, {words[self.source]}; {made}."
 
     def _about_recall(self) -> str:
-        """Which sequences lock on from their first patterns, clean and corrupted, and what the others do."""
+        """Count the sequences that lock on from their first patterns, clean and corrupted, and describe the others."""
         assert self.recalls is not None
         many = len(self.recalls)
         lost = [(s, each) for s, each in enumerate(self.recalls) if each.locked_on is None]
@@ -148,15 +144,15 @@ class Inspection(Result):
         return text
 
     def describe(self) -> str:
-        """Say everything in sentences."""
+        """Return everything in sentences."""
         return " ".join([self.heading(), *self.paragraphs().values()])
 
     def rows(self) -> list[dict[str, str]]:
-        """Give a row for each part."""
+        """Return a row for each part."""
         return [{"part": title, "result": text} for title, text in self.paragraphs().items()]
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain values for JSON."""
+        """Return everything as plain values for JSON."""
         net = self.net
         return {
             "network": type(net).__name__,
@@ -171,22 +167,84 @@ class Inspection(Result):
                 "transitions": self.n_transitions,
                 "score": self.score,
             },
-            "recall": None if self.recalls is None else _recall_values(self),
-            "certificate": None if self.certificate is None else _certificate_values(self.certificate, self.sampled),
-            "robustness": None if self.robustness is None else _curve_values(self.robustness),
-            "basin": None if self.basin is None else {"flips": self.flips, "fraction": self.basin},
+            "recall": _plain(self.recalls, self._recall_values),
+            "certificate": _plain(self.certificate, self._certificate_values),
+            "robustness": _plain(self.robustness, _curve_values),
+            "basin": _plain(self.basin, lambda fraction: {"flips": self.flips, "fraction": fraction}),
             "attractors": {
-                "from_random": None if self.from_random is None else _attractor_values(self.from_random),
-                "from_stored": None if self.from_stored is None else _attractor_values(self.from_stored),
+                "from_random": _plain(self.from_random, _attractor_values),
+                "from_stored": _plain(self.from_stored, _attractor_values),
             },
-            "hidden": None if self.hidden is None else _hidden_values(self.hidden),
-            "separability": None if self.separability is None else _separability_values(self.separability),
-            "separability_with_biases": (
-                None if self.separability_with_biases is None else _separability_values(self.separability_with_biases)
-            ),
+            "hidden": _plain(self.hidden, _hidden_values),
+            "separability": _plain(self.separability, _separability_values),
+            "separability_with_biases": _plain(self.separability_with_biases, _separability_values),
             "left_out": self.left_out,
             "seconds": {name: round(value, 3) for name, value in self.seconds.items()},
         }
+
+    def _recall_values(self, recalls: tuple[Recall, ...]) -> dict[str, Any]:
+        names = ("lock_step", "tau", "ahead", "worst_step", "verdict")
+        return {
+            "criterion": LOCKED_ON,
+            "clean": [{name: getattr(each, name) for name in names} for each in recalls],
+            "flips": self.flips,
+            "trials": None if self.trials is None else self.trials.rows(),
+            "summary": self._about_recall(),
+        }
+
+    def _certificate_values(self, certificate: Certificate) -> dict[str, Any]:
+        rows = list(certificate.rows())
+        columns = ("radius", "noise_radius", "breaking", "exact", "theorem_4", "margin")
+        return {
+            "transitions": len(rows),
+            "sampled": self.sampled,
+            "made": int(np.sum(certificate.radius >= 0)),
+            **{name: [row[name] for row in rows] for name in columns},
+            "units": certificate.n_inputs,
+            "order": certificate.order,
+            "summary": certificate.describe(),
+        }
+
+
+def _plain(part: _T | None, values: Callable[[_T], dict[str, Any]]) -> dict[str, Any] | None:
+    """Return a part as plain values; None where it was left out."""
+    return None if part is None else values(part)
+
+
+def _curve_values(curve: RobustnessCurve) -> dict[str, Any]:
+    return {"flips": curve.flips.tolist(), "successes": curve.successes.tolist(), "trials": curve.trials}
+
+
+def _attractor_values(attractors: Attractors) -> dict[str, Any]:
+    names = ("period", "starts", "stored", "mirror_of")
+    return {
+        "starts": len(attractors.which),
+        "unfinished": attractors.unfinished,
+        "attractors": [{name: getattr(a, name) for name in names} for a in attractors.attractors[:50]],
+        "n_attractors": len(attractors),
+        "reached": [{"successes": r.successes, "trials": r.trials} for r in attractors.reached],
+        "summary": attractors.describe(),
+    }
+
+
+def _hidden_values(activity: HiddenActivity) -> dict[str, Any]:
+    return {
+        "mean_active": float(activity.sparseness.mean()),
+        "codes": activity.n_codes,
+        "idle_neurons": int(activity.idle.size),
+        "follows_P": activity.follows_P,
+        "decoded_by_P": activity.decoded_by_P,
+        "summary": activity.describe(),
+    }
+
+
+def _separability_values(verdict: Separability) -> dict[str, Any]:
+    return {
+        "possible": bool(verdict),
+        "impossible": verdict.impossible.tolist(),
+        "cover_probability": verdict.cover_probability,
+        "summary": verdict.describe(),
+    }
 
 
 def inspect_network(
@@ -202,34 +260,14 @@ def inspect_network(
     rng: Seed = 0,
     tell: Callable[[str], Any] | None = None,
 ) -> Inspection:
-    """Say everything about a trained network that a bounded amount of work tells.
+    """Analyse a trained network within a bounded amount of work.
 
-    Parameters
-    ----------
-    net : SequenceMemory
-        A network that has learned.
-    X : ndarray of +-1, shape (T, N), optional
-        The stored sequences, checked. Without them the limit cycles that random starts lead to stand for them: a stored loop is
-        itself such a cycle.
-    lengths : ndarray, shape (S,), optional
-    source : {"model", "data"}
-        Where `X` comes from, for the record.
-    flips : int, optional
-        The noise in starts from stored patterns; by default a tenth of the units.
-    starts : int
-        How many runs, at most, in the search for attractors.
-    effort : float
-        How much work to do: 2 allows twice as much as 1 before a part is cut down or left out. Work is counted in
-        multiplications, never in seconds, so that the same seed tells the same on any machine.
-    exact : bool
-        Use mixed-integer programming where the certificate leaves a gap.
-    rng : int, Generator or None
-    tell : callable, optional
-        Called with a few words when work on a part begins, and while it goes on.
-
-    Returns
-    -------
-    Inspection
+    X, of shape (T, N), are the stored sequences, checked. Without them the limit cycles that random starts lead to stand for
+    them: a stored loop is itself such a cycle. `flips` is the noise in starts from stored patterns, by default a tenth of the
+    units, and `starts` the number of runs, at most, in the search for attractors. An `effort` of 2 allows twice as much work
+    before a part is cut down or left out; work is counted in multiplications, never in seconds, so that the same seed gives the
+    same result on any machine. `exact` closes gaps of the certificate by mixed-integer programming. `tell` is called with a few
+    words about each part.
 
     Examples
     --------
@@ -265,16 +303,14 @@ def inspect_network(
 def _from_sequences(
     inspection: Inspection, work: _Work, runs: tuple[int, int], exact: bool, rng: np.random.Generator
 ) -> dict[str, Any]:
-    """The parts that need sequences."""
+    """Return the parts that need sequences."""
     net, sequences, flips = inspection.net, inspection.sequences, inspection.flips
     parts: dict[str, Any] = {"score": net.score(sequences)}
     places = work.transitions(sequences)
-    chosen = [sequences[s][t - net.order_ + 1 : t + 2] for s, t in places]
-    sampled = parts["sampled"] = len(chosen) < inspection.n_transitions
-    method: Literal["auto", "exact"] = "exact" if exact else "auto"
-    whole = chosen if sampled else sequences
+    sampled = parts["sampled"] = len(places) < inspection.n_transitions
+    whole = [sequences[s][t - net.order_ + 1 : t + 2] for s, t in places] if sampled else sequences
     if supports_certificate(net):
-        options: dict[str, Any] = {"method": method, "work_limit": _PROOFS * work.operations}
+        options: dict[str, Any] = {"method": "exact" if exact else "auto", "work_limit": _PROOFS * work.operations}
         told = work.counting("certificate", "transition")
         certificate = work.do("certificate", lambda: certify(net, whole, callback=told, **options))
         if sampled and certificate is not None:
@@ -284,7 +320,7 @@ def _from_sequences(
     else:
         for name in ("certificate", "hidden"):
             work.left_out[name] = f"{type(net).__name__} is not a network of threshold neurons that sees only its last patterns."
-    trials = work.trials()
+    trials = work.repetitions(25, 20, TRIALS)  # some 25 numbers of flips, with a step for each trial
     parts["robustness"] = work.do("robustness", lambda: robustness_curve(net, whole, trials=trials, rng=rng))
     if work.allows("basin", 25 * sum(len(x) for x in sequences)):
         parts["basin"] = work.do("basin", lambda: basin_fraction(net, sequences, flips=flips, rng=rng))
@@ -302,38 +338,33 @@ def _from_sequences(
             parts[name] = work.do(name.replace("_", " "), lambda: separable(sequences, bias=True, **options))
     else:
         work.left_out["separability"] = "it takes too much work; use sa.separable."
+    return parts | _recalls(inspection, work, rng)
+
+
+def _recalls(inspection: Inspection, work: _Work, rng: np.random.Generator) -> dict[str, Any]:
+    """Recall every sequence from its first patterns, and several times from the same patterns with noise."""
+    net, sequences = inspection.net, inspection.sequences
     stored = Stored.of_arrays(sequences, net.order_)
-    steps = [stored.steps(s, 0, net.order_) for s in range(len(sequences))]
-    rows = steps_per_pattern(net) * sum(some + stored.steps_beyond(s, net.order_) for s, some in enumerate(steps))
-    if work.allows("recall", rows):
-        parts["recalls"] = work.do("recall", lambda: _recalls(net, stored, steps))
-        often = work.recalls(rows)
-        parts["trials"] = work.do("recall from noise", lambda: _recall_trials(net, stored, steps, flips, often, rng))
-    return parts
+    cues = [(s, x[: net.order_], stored.steps(s, 0, net.order_)) for s, x in enumerate(sequences)]
+    rows = steps_per_pattern(net) * sum(steps + stored.steps_beyond(s, net.order_) for s, _, steps in cues)
+    if not work.allows("recall", rows):
+        return {}
+    often = work.repetitions(rows, 1, RECALLS)
+    corruption, shape = Corruption(inspection.flips), (net.n_features_in_,)
 
+    def clean() -> tuple[Recall, ...]:
+        return tuple(recall(net, cue, steps, stored=stored, place=(s, 0), look_on=True) for s, cue, steps in cues)
 
-def _recalls(net: SequenceMemory, stored: Stored, steps: list[int]) -> tuple[Recall, ...]:
-    """Recall every sequence from its first patterns."""
-    return tuple(
-        recall(net, stored.sequences[s][: net.order_], steps[s], stored=stored, place=(s, 0), look_on=True)
-        for s in range(len(steps))
-    )
+    def noisy() -> RecallTrials:
+        options: dict[str, Any] = {"trials": often, "stored": stored, "frame_shape": shape, "rng": rng}
+        parts = [recall_often(net, cue, corruption, steps, place=(s, 0), **options) for s, cue, steps in cues]
+        return RecallTrials(tuple(trial for part in parts for trial in part.each), max(part.looked for part in parts))
 
-
-def _recall_trials(
-    net: SequenceMemory, stored: Stored, steps: list[int], flips: int, trials: int, rng: np.random.Generator
-) -> RecallTrials:
-    """The same with noise, so many times for each sequence."""
-    how: dict[str, Any] = {"trials": trials, "stored": stored, "frame_shape": (net.n_features_in_,), "rng": rng}
-    parts = [
-        recall_often(net, stored.sequences[s][: net.order_], Corruption(flips), steps[s], place=(s, 0), **how)
-        for s in range(len(steps))
-    ]
-    return joined(parts)
+    return {"recalls": work.do("recall", clean), "trials": work.do("recall from noise", noisy)}
 
 
 def _separability_work(sequences: list[Patterns], order: int) -> float:
-    """What `separable` takes: one linear system if the patterns are independent, else a linear program for each neuron."""
+    """Return what `separable` takes: one linear system if the patterns are independent, else a linear program for each neuron."""
     inputs, targets, _ = transitions(np.concatenate(sequences), np.array([len(x) for x in sequences]), order)
     n, d = inputs.shape
     columns = len(np.unique(targets, axis=1).T)
@@ -345,7 +376,7 @@ def _separability_work(sequences: list[Patterns], order: int) -> float:
 
 
 class _Work:
-    """How much may be done, counted in multiplications, and what was done."""
+    """The amount of work that is allowed, counted in multiplications, and a record of what was done."""
 
     def __init__(self, net: SequenceMemory, effort: float, tell: Callable[[str], Any] | None) -> None:
         self.tell = tell or (lambda part: None)
@@ -355,7 +386,7 @@ class _Work:
         self.cost = 2.0 * max(1, net.n_parameters())  # of a step
 
     def do(self, name: str, call: Callable[[], _T]) -> _T | None:
-        """Run a part, note its time, and note why where it does not apply to the network."""
+        """Run a part and note its time, or the reason where it does not apply to the network."""
         start = time.monotonic()
         self.tell(name)
         try:
@@ -367,18 +398,18 @@ class _Work:
             self.seconds[name] = time.monotonic() - start
 
     def counting(self, name: str, what: str) -> Callable[[int, int], Any]:
-        """A callback of a part that tells how far it is."""
+        """Return a callback that reports the progress of a part."""
         return lambda done, total: self.tell(f"{name}, {what} {done} of {total}")
 
     def allows(self, name: str, steps: float) -> bool:
-        """Whether a part may make this many steps of the network."""
+        """Return whether a part may make this many steps of the network."""
         if steps * self.cost <= _STEPS * self.operations:
             return True
         self.left_out[name] = "it takes too much work; allow a larger effort."
         return False
 
     def starts(self, wanted: int, longest: int | None) -> tuple[int, int]:
-        """How many starts, if each goes once round the longest sequence, and after how many steps to give up on all of them.
+        """Return how many starts, if each goes once round the longest sequence, and the most steps for all of them.
 
         Where no sequence is known, cycles are all that there is to see, and may take more work.
         """
@@ -388,16 +419,12 @@ class _Work:
         most = (0.5 if longest is None else 0.25) * steps / count
         return count, int(np.clip(most, 100, max(1000, once)))
 
-    def recalls(self, steps: float) -> int:
-        """How many trials of recall for each sequence, if all together take so many steps once."""
-        return int(np.clip(0.1 * self.operations / self.cost / max(1.0, steps), 1, RECALLS))
-
-    def trials(self) -> int:
-        """How many trials at each of some 25 numbers of flips."""
-        return int(np.clip(0.1 * self.operations / self.cost / 25, 20, TRIALS))
+    def repetitions(self, steps: float, least: int, most: int) -> int:
+        """Return how often to repeat what takes this many steps."""
+        return int(np.clip(0.1 * self.operations / self.cost / max(1.0, steps), least, most))
 
     def transitions(self, sequences: list[Patterns]) -> NDArray[np.int64]:
-        """The transitions to certify, as rows (sequence, time of the newest pattern): all, or as many, evenly spread, as fit."""
+        """Return the transitions to certify, as rows (sequence, time of the newest pattern): all, or some, evenly spread."""
         places = np.array([(s, t) for s, x in enumerate(sequences) for t in range(self.order - 1, len(x) - 1)])
         # Measured: a transition takes some 1e8 multiplications' time, and in large networks as many as some 20 steps.
         most = int(np.clip(_LOOK * self.operations / (1.2e8 + 40 * self.cost), 8, len(places)))
@@ -405,80 +432,11 @@ class _Work:
 
 
 def _lower(sentence: str) -> str:
-    """A sentence as it stands after a colon."""
+    """Return a sentence as it stands after a colon."""
     return sentence[:1].lower() + sentence[1:]
 
 
 def _loops(attractors: Attractors | None, order: int) -> list[Patterns]:
-    """The cycles among attractors, each closed, as sequences to look at."""
+    """Return the cycles among attractors, each closed, as sequences."""
     cycles = [a.patterns for a in attractors.attractors if a.period > 1] if attractors is not None else []
     return [np.concatenate([p] + [p] * -(-order // len(p)))[: len(p) + order] for p in cycles[:LOOPS]]
-
-
-def _certificate_values(c: Certificate, sampled: bool) -> dict[str, Any]:
-    """A certificate for JSON."""
-    rows = list(c.rows())
-    return {
-        "transitions": len(c.radius),
-        "sampled": sampled,
-        "made": int(np.sum(c.radius >= 0)),
-        **{name: [row[name] for row in rows] for name in ("radius", "noise_radius", "breaking", "exact", "theorem_4", "margin")},
-        "units": c.n_inputs,
-        "order": c.order,
-        "summary": c.describe(),
-    }
-
-
-def _recall_values(inspection: Inspection) -> dict[str, Any]:
-    """Recalls from first patterns for JSON."""
-    recalls, trials = inspection.recalls or (), inspection.trials
-    names = ("lock_step", "tau", "ahead", "worst_step", "verdict")
-    return {
-        "criterion": LOCKED_ON,
-        "clean": [{name: getattr(each, name) for name in names} for each in recalls],
-        "flips": inspection.flips,
-        "trials": None if trials is None else list(trials.rows()),
-        "summary": inspection._about_recall(),
-    }
-
-
-def _curve_values(curve: RobustnessCurve) -> dict[str, Any]:
-    """A curve for JSON."""
-    return {"flips": curve.flips.tolist(), "successes": curve.successes.tolist(), "trials": curve.trials}
-
-
-def _attractor_values(attractors: Attractors) -> dict[str, Any]:
-    """Attractors for JSON."""
-    return {
-        "starts": len(attractors.which),
-        "unfinished": attractors.unfinished,
-        "attractors": [
-            {"period": a.period, "starts": a.starts, "stored": a.stored, "mirror_of": a.mirror_of}
-            for a in attractors.attractors[:50]
-        ],
-        "n_attractors": len(attractors),
-        "reached": [{"successes": r.successes, "trials": r.trials} for r in attractors.reached],
-        "summary": attractors.describe(),
-    }
-
-
-def _hidden_values(activity: HiddenActivity) -> dict[str, Any]:
-    """Hidden activity for JSON."""
-    return {
-        "mean_active": float(activity.sparseness.mean()),
-        "codes": activity.n_codes,
-        "idle_neurons": int(activity.idle.size),
-        "follows_P": activity.follows_P,
-        "decoded_by_P": activity.decoded_by_P,
-        "summary": activity.describe(),
-    }
-
-
-def _separability_values(verdict: Separability) -> dict[str, Any]:
-    """A verdict for JSON."""
-    return {
-        "possible": bool(verdict),
-        "impossible": verdict.impossible.tolist(),
-        "cover_probability": verdict.cover_probability,
-        "summary": verdict.describe(),
-    }

@@ -1,4 +1,4 @@
-"""Learn sequences with a network of a given or a fitting size, and say how it went."""
+"""Learn sequences with a network of a given or a fitting size, and describe the outcome."""
 
 from __future__ import annotations
 
@@ -40,25 +40,10 @@ def warnings_about(
     recalled: NoisyCues | None,
     attempts: Sequence[Attempt],
 ) -> list[str]:
-    """Give the warnings that matter; advice names only what was not tried.
+    """Return the warnings that matter; advice names only what was not tried.
 
-    Parameters
-    ----------
-    net : SequenceMemory
-        One that has learned.
-    data : Sequences
-    score : float
-        The fraction of transitions without a wrong unit.
-    radius : int or None
-        How many wrong units every transition is proven to withstand, where that was looked at.
-    recalled : NoisyCues or None
-        From how many noisy cues recall locked on, where that was tried.
-    attempts : sequence of Attempt
-        What was tried, where the number of hidden neurons was to be chosen.
-
-    Returns
-    -------
-    list of str
+    `radius` is the number of wrong units that every transition is proven to withstand, `recalled` the number of noisy cues from
+    which recall locked on, each None where it was not looked at; `attempts` are the sizes that were tried.
     """
     if (data.patterns == data.patterns[0]).all():
         return ["all patterns are equal, so there is nothing to recall; look at the input, or choose another threshold."]
@@ -89,7 +74,7 @@ def warnings_about(
 
 
 def _ideas(net: SequenceMemory, data: Sequences, hidden: int, visible: int, attempts: Sequence[Attempt]) -> list[str]:
-    """What to try next, of what was not tried; `hidden` and `visible` count the errors left."""
+    """Return what to try next, of what was not tried; `hidden` and `visible` count the errors left."""
     parameters = net.get_params(deep=False)
     name = type(net).__name__
     tried = [attempt for attempt in attempts if attempt.network == name]
@@ -122,8 +107,7 @@ class LearningResult(Result):
 
     net: SequenceMemory
     data: Sequences
-    score: float
-    """The fraction of transitions without a wrong unit."""
+    score: float  # the fraction of transitions without a wrong unit
     radius: int | None
     """How many wrong units every transition is proven to withstand in one step, by a quick look; None where nothing was proven.
     Of a network of order k they are counted in the window of k patterns."""
@@ -131,8 +115,7 @@ class LearningResult(Result):
     """How many flips before every step are proven to be harmless at every transition; fewer where flips stay in a window."""
     recalled: NoisyCues | None
     """From how many cues with a tenth of their units flipped recall locked on; None where it was not tried."""
-    attempts: Sequence[Attempt]
-    """The sizes that were tried, where the size was to be chosen."""
+    attempts: Sequence[Attempt]  # the sizes that were tried, where the size was to be chosen
     warnings: Sequence[str]
     seconds: float
 
@@ -142,7 +125,7 @@ class LearningResult(Result):
         return getattr(self.net, "n_hidden_", None)
 
     def describe(self) -> str:
-        """Say what was learned, how, and how safely."""
+        """Return what was learned, how, and how safely."""
         net, data = self.net, self.data
         S = len(data.lengths)
         names = ", ".join(data.names[:5]) + (", ..." if S > 5 else "")
@@ -174,11 +157,11 @@ class LearningResult(Result):
         )
 
     def __repr__(self) -> str:
-        """Say the answer in one line."""
+        """Return the answer in one line."""
         return f"LearningResult: {self.score:.1%} of the transitions by a {type(self.net).__name__}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain values for JSON."""
+        """Return everything as plain values for JSON."""
         net, data = self.net, self.data
         return {
             "network": type(net).__name__,
@@ -211,26 +194,11 @@ def learn(
     progress: ProgressCallback | None = None,
     tell: Callable[[Attempt], Any] | None = None,
 ) -> LearningResult:
-    """Learn sequences; with as many hidden neurons as they need, unless `parameters` say how many.
+    """Learn sequences, as `prepare` returns them, with as many hidden neurons as they need unless `parameters` set their number.
 
-    Parameters
-    ----------
-    data : Sequences
-        As `prepare` gives them.
-    network : str, optional
-        A short name of the registry. By default the paper's network, and where no size of it stores everything, the sparse one.
-    parameters : mapping, optional
-        Of the network.
-    widen : bool
-        Whether a larger context may be tried where no number of hidden neurons stores everything.
-    progress : callable, optional
-        Called with epoch, hidden errors and visible errors after each epoch.
-    tell : callable, optional
-        Called with each `Attempt` where the number of hidden neurons is to be chosen.
-
-    Returns
-    -------
-    LearningResult
+    The default network is the paper's, and the sparse one where no size of it stores everything. With `widen`, a larger context
+    may be tried, too. `progress` is called with epoch, hidden errors and visible errors after each epoch, `tell` with each
+    `Attempt`.
 
     Examples
     --------
@@ -254,20 +222,19 @@ def learn(
     else:
         net = make_network(name, **given)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # errors that are left are told below, in words of our own
+            warnings.simplefilter("ignore", ConvergenceWarning)  # the result has warnings of its own
             net.fit(data, callback=progress)
     seconds = time.perf_counter() - started
     score = net.score(data)
     certificate = quick_certificate(net, data, MOST_TO_CERTIFY)
-    radius, noise = (
-        (None, None) if certificate is None else (int(c.min()) for c in (certificate.radius, certificate.noise_radius))
-    )
+    radius = None if certificate is None else int(certificate.radius.min())
+    noise = None if certificate is None else int(certificate.noise_radius.min())
     recalled = None
     if score == 1 and not net.traits().dwells:
         often, one = (recalls_from_noise(net, net._shown(data), flips=flips) for flips in (FLIPS, 1 / data.shape[1]))
         recalled = NoisyCues(often, one, CUES)
-    told = warnings_about(net, data, score, radius, recalled, attempts)
-    return LearningResult(net, data, score, radius, noise, recalled, attempts, told, seconds)
+    about = warnings_about(net, data, score, radius, recalled, attempts)
+    return LearningResult(net, data, score, radius, noise, recalled, attempts, about, seconds)
 
 
 class _Search:
@@ -307,18 +274,7 @@ def _what_else(search: _Search, name: str, *, may_change: bool, widen: bool) -> 
 def quick_certificate(net: SequenceMemory, data: Sequences, most: int) -> Certificate | None:
     """Prove how many wrong units each transition withstands, by the quick method.
 
-    Parameters
-    ----------
-    net : SequenceMemory
-    data : Sequences
-        What it has learned, with loops closed for its context.
-    most : int
-        Patterns times weights; beyond it nothing is proven.
-
-    Returns
-    -------
-    Certificate or None
-        None also for networks without such a proof.
+    Returns None where patterns times weights are more than `most`, and for networks without such a proof.
     """
     if len(data) * net.n_parameters() > most or not supports_certificate(net):
         return None

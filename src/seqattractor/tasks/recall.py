@@ -1,9 +1,9 @@
-"""Recall from a corrupted cue, and what to say about it: the one place that decides whether a recall has worked."""
+"""Recall from a corrupted cue, and the judgement of it: the one place that decides whether a recall has worked."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,14 +14,13 @@ from seqattractor.analysis._retrieval import SuccessRate, retrieved_at, success_
 from seqattractor.analysis._robustness import stays_at, steps_per_pattern
 from seqattractor.networks.base import SequenceMemory
 from seqattractor.noise import Seed, as_generator
-from seqattractor.sequences import Patterns, stack_context
+from seqattractor.sequences import Patterns
 from seqattractor.sequences._patterns import row_overlaps
 from seqattractor.sequences._transitions import LOCKED_ON, lock_row
 from seqattractor.tasks.stored import Followed, Stored
 
 MOST_VALUES = 2**30
 MOST_AT_ONCE = 2**26  # values of trials that are recalled side by side
-_PER_TRIAL = ("locked_on", "followed", "ahead", "retrieved", "most_wrong", "final_overlap")
 
 
 @dataclass(frozen=True)
@@ -36,16 +35,14 @@ class Corruption:
     1
     """
 
-    flips: int = 0
-    """Units flipped at random in each pattern."""
+    flips: int = 0  # units flipped at random in each pattern
     occlusion: float | tuple[tuple[int, int], ...] = 0.0
     """The fraction of the frame to cover, at a random place; or the block to cover, a range for each axis of the frame, or of
     pictures of grey or colour for rows and columns."""
-    painted: tuple[int, ...] = ()
-    """Units flipped by hand in the newest pattern."""
+    painted: tuple[int, ...] = ()  # units flipped by hand in the newest pattern
 
     def __call__(self, cue: Patterns, frame_shape: tuple[int, ...], rng: Seed) -> Patterns:
-        """Give the corrupted cue, of the same shape (patterns, N), as `sa.noise.occlude` and `sa.noise.flip` do it."""
+        """Return the corrupted cue, of the same shape (patterns, N), by `sa.noise.occlude` and `sa.noise.flip`."""
         if isinstance(self.occlusion, tuple):
             several = len(frame_shape) > 2 and len(self.occlusion) == 2  # the units of a pixel are covered together
             cue = noise.occlude(cue, frame_shape, self.occlusion, axes=2 if several else None)
@@ -65,13 +62,13 @@ class SpikeCounts(Result):
     false: NDArray[np.int64]
 
     def describe(self) -> str:
-        """Say how many of the spikes were recalled, and how many are false."""
+        """Count the recalled and the false spikes in a sentence."""
         recalled, missed, false = (int(counts.sum()) for counts in (self.recalled, self.missed, self.false))
         recall = f"{recalled} of {recalled + missed} spikes recalled ({_percent(recalled, missed)})"
         return f"{recall}, {false} false (precision {_percent(recalled, false)})."
 
     def rows(self) -> list[dict[str, Any]]:
-        """Give a row for each unit; a rate is None where there is nothing to count."""
+        """Return a row for each unit; a rate is None where there is nothing to count."""
         return [
             {
                 "recalled": int(hits),
@@ -85,34 +82,29 @@ class SpikeCounts(Result):
 
 
 def _percent(part: int, rest: int) -> str:
-    """A part of a whole in words."""
+    """Return a part of a whole as a percentage."""
     return f"{part / (part + rest):.1%}" if part + rest else "none to count"
 
 
 @dataclass(frozen=True, repr=False)
 class Recall(Result):
-    """What a network recalled from a cue."""
+    """The states that a network recalled from a cue, and the judgement of them."""
 
-    states: Patterns
-    """The cue and what followed, shape (K, N)."""
-    cue_rows: int
-    """How many rows at the beginning are the cue."""
+    states: Patterns  # the cue and what followed, shape (K, N)
+    cue_rows: int  # how many rows at the beginning are the cue
     truth: Patterns | None
     """What should be seen, shape (L, N) with L <= K: to the end of the stored sequence, or round and round in a loop."""
     nearest: list[str] | None
     """For each row the stored pattern that is most like it, as SEQUENCE:FRAME."""
     locked_on: int | None
     """The row from which on every unit is right and in phase to the end, as `seqattractor.lock_on_step` has it."""
-    tau: int | None
-    """tau of section 6.2, where the whole sequence was recalled, in whichever phase."""
+    tau: int | None  # tau of section 6.2, where the whole sequence was recalled, in whichever phase
     followed: Followed | None
     """The stored sequence that is followed in the end, in whichever phase, or its negative."""
-    verdict: str
-    """Whether it has worked, in a sentence."""
+    verdict: str  # whether it has worked, in a sentence
     period: int | None = None
     """Of the loop that the cue belongs to; None where that is an open sequence."""
-    looked: int = 0
-    """Within how many steps `tau` was looked for."""
+    looked: int = 0  # within how many steps `tau` was looked for
     ahead: int | None = None
     """By how many frames it follows the sequence ahead of its phase, negative where it is behind; None where it does not."""
 
@@ -127,7 +119,7 @@ class Recall(Result):
         return None if self.locked_on is None else self.step_of(self.locked_on)
 
     def step_of(self, row: int) -> int:
-        """Give the step that made a row; 0 for the cue."""
+        """Return the step that made a row; 0 for the cue."""
         return max(0, row - self.cue_rows + 1)
 
     @property
@@ -155,17 +147,16 @@ class Recall(Result):
         return SpikeCounts((wanted & seen).sum(axis=0), (wanted & ~seen).sum(axis=0), (~wanted & seen).sum(axis=0))
 
     def describe(self) -> str:
-        """Say how it went."""
+        """Return the verdict."""
         return self.verdict or f"{self.steps} steps were recalled; nothing stored is known to compare them with."
 
     @property
     def by_section_6_2(self) -> str | None:
-        """What the paper's own criterion says, in a sentence; None for open sequences, of which it asks for a right cue."""
+        """The result by the paper's own criterion, in a sentence; None for open sequences, for which it needs a right cue."""
         if self.period is None:
             return None
         if self.tau is not None:
-            step = max(0, self.tau - self.cue_rows + 1)
-            seen = f"the whole loop is seen from step tau = {step} on"
+            seen = f"the whole loop is seen from step tau = {self.step_of(self.tau)} on"
         else:
             seen = f"the whole loop is not seen within {self.looked} steps"
         return f"By the paper's criterion, which allows any phase (section 6.2): {seen}."
@@ -181,7 +172,7 @@ class Recall(Result):
         )
 
     def rows(self) -> list[dict[str, Any]]:
-        """Give a row for each step, 0 for the end of the cue."""
+        """Return a row for each step, 0 for the end of the cue."""
         unknown = [None] * len(self.states)
         overlaps = [*([] if self.overlaps is None else self.overlaps.tolist()), *unknown]
         wrong = [*([] if self.wrong is None else self.wrong.tolist()), *unknown]
@@ -192,47 +183,49 @@ class Recall(Result):
         ]
 
 
+class Trial(NamedTuple):
+    """One of several recalls from the same place."""
+
+    locked_on: int | None  # the step at which it locked on, or None
+    followed: bool
+    """Whether it came to follow something stored: the sequence in any phase, another one, or the negative of one."""
+    ahead: int | None
+    """By how many frames it followed the sequence ahead of its phase; None where it did not follow it, 0 in phase."""
+    retrieved: bool | None
+    """Whether it meets the criterion of section 6.2, the whole loop in any phase; None for open sequences."""
+    most_wrong: int  # wrong units in its worst step
+    final_overlap: float  # overlap with the truth in its last step
+
+
 @dataclass(frozen=True, repr=False)
 class RecallTrials(Result):
-    """Recalls from the same place with fresh noise."""
+    """Recalls from the same places with fresh noise."""
 
-    locked_on: tuple[int | None, ...]
-    """The step at which each trial locked on, or None."""
-    followed: tuple[bool, ...]
-    """Whether each trial came to follow something stored: the sequence in any phase, another one, or the negative of one."""
-    ahead: tuple[int | None, ...]
-    """By how many frames each trial followed the sequence ahead of its phase; None where it did not follow it, 0 in phase."""
-    retrieved: tuple[bool | None, ...]
-    """Whether each trial meets the criterion of section 6.2, the whole loop in any phase; None for open sequences."""
-    most_wrong: tuple[int, ...]
-    """Wrong units in the worst step of each trial."""
-    final_overlap: tuple[float, ...]
-    """Overlap with the truth in the last step of each trial."""
-    looked: int
-    """Within how many steps, at most, loops were looked for as section 6.2 asks."""
+    each: tuple[Trial, ...]
+    looked: int  # within how many steps, at most, loops were looked for as section 6.2 asks
 
     @property
     def rate(self) -> SuccessRate:
-        """How many trials locked on."""
-        return success_rate([step is not None for step in self.locked_on])
+        """The fraction of trials that locked on."""
+        return success_rate([trial.locked_on is not None for trial in self.each])
 
     def describe(self) -> str:
-        """Say how many trials locked on and when, and what the others did."""
-        (low, high), steps = self.rate.interval, [step for step in self.locked_on if step is not None]
+        """Return how many trials locked on and when, and what the others did."""
+        (low, high), steps = self.rate.interval, [trial.locked_on for trial in self.each if trial.locked_on is not None]
         text = f"{self.rate.successes} of {self.rate.trials} trials {LOCKED_ON} (95% interval {low:.2f} to {high:.2f})"
         if steps:
             text += f", at step {np.median(steps):g} (median), {max(steps)} at the latest"
-        text += self._what_others_did()
-        if None not in self.retrieved:
-            whole = sum(map(bool, self.retrieved))
+        text += self._describe_others()
+        if all(trial.retrieved is not None for trial in self.each):
+            whole = sum(bool(trial.retrieved) for trial in self.each)
             text += f". By the paper's criterion, the whole loop in any phase (section 6.2), within {self.looked} steps: {whole}"
-        end = f"overlap at the end: {np.mean(self.final_overlap):.3f} on average"
-        return f"{text}. Worst step: {max(self.most_wrong)} units wrong; {end}."
+        worst = max(trial.most_wrong for trial in self.each)
+        end = np.mean([trial.final_overlap for trial in self.each])
+        return f"{text}. Worst step: {worst} units wrong; overlap at the end: {end:.3f} on average."
 
-    def _what_others_did(self) -> str:
-        """Tell of the trials that came to something stored without locking on."""
-        trials = zip(self.ahead, self.followed, self.locked_on, strict=True)
-        shifts = [ahead for ahead, followed, step in trials if followed and step is None]
+    def _describe_others(self) -> str:
+        """Describe the trials that came to something stored without locking on."""
+        shifts = [trial.ahead for trial in self.each if trial.followed and trial.locked_on is None]
         text = ""
         for word, some in (("ahead", [a for a in shifts if a and a > 0]), ("behind", [-a for a in shifts if a and a < 0])):
             if some:
@@ -245,9 +238,8 @@ class RecallTrials(Result):
         return text
 
     def rows(self) -> list[dict[str, Any]]:
-        """Give a row for each trial."""
-        values = zip(*(getattr(self, name) for name in _PER_TRIAL), strict=True)
-        return [{"trial": number, **dict(zip(_PER_TRIAL, value, strict=True))} for number, value in enumerate(values)]
+        """Return a row for each trial."""
+        return [{"trial": number, **trial._asdict()} for number, trial in enumerate(self.each)]
 
 
 def recall(
@@ -261,28 +253,11 @@ def recall(
     rng: Seed = 0,
     look_on: bool = False,
 ) -> Recall:
-    """Recall from a cue and judge the outcome.
+    """Recall `steps` patterns from a cue and judge the outcome.
 
-    Parameters
-    ----------
-    net : SequenceMemory
-    cue : ndarray of +-1, shape (k, N)
-        At least as many patterns as the network's context; it is given the last ones.
-    steps : int
-        How many patterns to recall; a network that dwells may take several steps for each (`Traits`).
-    stored : Stored, optional
-        What the network has learned.
-    place : (int, int)
-        Sequence and frame of the first pattern of the cue, in `stored`.
-    noise : int
-        Units flipped before every step.
-    rng : int, Generator or None
-    look_on : bool
-        Whether to let a loop go on, unseen, for two more rounds, so that the criterion of section 6.2 can be told.
-
-    Returns
-    -------
-    Recall
+    The cue, of shape (k, N), begins at `place`, a sequence and a frame of `stored`; the network is given its last patterns, as
+    many as its context has. `noise` units are flipped before every step. With `look_on`, a loop is continued for two more
+    rounds, unseen, as the criterion of section 6.2 needs.
 
     Examples
     --------
@@ -313,27 +288,10 @@ def judge(
     place: tuple[int, int],
     beyond: Patterns | None = None,
 ) -> Recall:
-    """Judge what a network did: the one place that decides whether a recall has worked.
+    """Judge cue and recall, of shape (K, N), whose first row stands at a place of the stored sequences.
 
-    Parameters
-    ----------
-    net : SequenceMemory
-        Whose states these are. One that dwells at each pattern is judged at its own pace: by its passages from one stored
-        pattern to another.
-    states : ndarray of +-1, shape (K, N)
-        Cue and recall.
-    cue_rows : int
-        How many rows are the cue.
-    stored : Stored or None
-        What the network has learned.
-    place : (int, int)
-        Sequence and frame of the first row, in `stored`.
-    beyond : ndarray of +-1, shape (K', N), optional
-        What the network did after that; it counts for the criterion of section 6.2 only.
-
-    Returns
-    -------
-    Recall
+    A network that dwells at each pattern is judged at its own pace: by its passages from one stored pattern to another. States
+    `beyond` the recall, shape (K', N), count for the criterion of section 6.2 only.
     """
     if stored is None:
         return Recall(states, cue_rows, None, None, None, None, None, "")
@@ -346,27 +304,30 @@ def judge(
     longer = states if beyond is None or not len(beyond) else np.concatenate([states, beyond])
     rows = at if longer is states else _rows_that_count(net, longer, stored, wanted)
     tau = retrieved_at(longer[rows], stored.sequences[s] if period is None else stored.sequences[s][: period + 1])
-    followed = stored.followed_by(path, order, prefer=s)
     pace = np.searchsorted(at, np.arange(len(states)), side="right") - 1  # how many passages each row has behind it
+    ahead, followed = None, stored.followed_by(path, order, prefer=s)
+    if followed is not None:
+        followed = replace(followed, since=int(at[followed.since]), until=int(at[followed.until - 1]) + 1)
+        if followed.sequence == s and not followed.mirrored:
+            ahead = frames_ahead(followed, stored, frame, int(pace[followed.since]), order)
     outcome = Recall(
         states,
         cue_rows,
-        wanted[pace[pace < len(wanted)]],
-        None,
-        None if locked_on is None else int(at[locked_on]),
-        None if tau is None else int(rows[tau]),
-        None if followed is None else replace(followed, since=int(at[followed.since]), until=int(at[followed.until - 1]) + 1),
-        "",
+        truth=wanted[pace[pace < len(wanted)]],
+        nearest=None,
+        locked_on=None if locked_on is None else int(at[locked_on]),
+        tau=None if tau is None else int(rows[tau]),
+        followed=followed,
+        verdict="",
+        period=period,
+        looked=len(longer) - cue_rows,
+        ahead=ahead,
     )
-    ahead = None
-    if (caught := outcome.followed) is not None and caught.sequence == s and not caught.mirrored:
-        ahead = frames_ahead(caught, stored, frame, int(pace[caught.since]), order)
-    judged = replace(outcome, period=period, ahead=ahead, looked=len(longer) - cue_rows)
-    return replace(judged, verdict=_verdict(judged, stored))
+    return replace(outcome, verdict=_verdict(outcome, stored))
 
 
 def _rows_that_count(net: SequenceMemory, states: Patterns, stored: Stored, wanted: Patterns) -> NDArray[np.int64]:
-    """All rows; of a network that dwells the cue and the rows in which a stay at a stored pattern begins."""
+    """Return all rows; of a network that dwells, the cue and the rows in which a stay at a stored pattern begins."""
     if not net.traits().dwells:
         return np.arange(len(states))
     stays = stays_at(states, np.concatenate(stored.sequences))
@@ -375,7 +336,7 @@ def _rows_that_count(net: SequenceMemory, states: Patterns, stored: Stored, want
 
 
 def _verdict(outcome: Recall, stored: Stored) -> str:
-    """Say in a sentence or two how a recall went."""
+    """Describe the outcome in a sentence or two."""
     assert outcome.overlaps is not None
     if outcome.locked_on == 0:
         return "Locked on from the start: the cue was right already, and every frame to the end is right and in phase."
@@ -400,7 +361,7 @@ def _verdict(outcome: Recall, stored: Stored) -> str:
 
 
 def _out_of_phase(outcome: Recall, followed: Followed, stored: Stored) -> str:
-    """A sentence for a recall that follows something stored, but not what the cue asked for."""
+    """Describe a recall that follows something stored, but not what the cue asked for."""
     since = f"from step {outcome.step_of(followed.since)} on"
     name = stored.names[followed.sequence]
     if followed.mirrored:
@@ -414,33 +375,14 @@ def _out_of_phase(outcome: Recall, followed: Followed, stored: Stored) -> str:
 
 
 def say_ahead(ahead: int) -> str:
-    """Say by how many frames a recall is ahead or behind, as `frames_ahead` gives it; not 0.
-
-    Examples
-    --------
-    >>> say_ahead(-1)
-    '1 frame behind'
-    """
+    """Return a number of frames, not 0, in words: "1 frame behind"."""
     return f"{abs(ahead)} frame{'s' if abs(ahead) > 1 else ''} {'ahead' if ahead > 0 else 'behind'}"
 
 
 def frames_ahead(followed: Followed, stored: Stored, frame: int, pace: int, order: int) -> int:
-    """Give by how many frames a recall that follows a sequence is ahead of one that began at a frame, `pace` passages ago.
+    """Return by how many frames a recall is ahead of one that began at a frame, `pace` passages before row ``followed.since``.
 
-    Parameters
-    ----------
-    followed : Followed
-    stored : Stored
-    frame : int
-        Of the first row of the recall.
-    pace : int
-        From there to the row ``followed.since``.
-    order : int
-
-    Returns
-    -------
-    int
-        Negative where it is behind; the nearer of both in a loop.
+    It is negative where it is behind; in a loop the smaller of both counts.
     """
     ahead, period = followed.frame - (frame + pace), stored.period(followed.sequence, order)
     return ahead if period is None else (ahead + period // 2) % period - period // 2
@@ -459,79 +401,29 @@ def recall_often(
     noise: int = 0,
     rng: Seed = 0,
 ) -> RecallTrials:
-    """Recall again and again with fresh noise.
-
-    Parameters
-    ----------
-    net : SequenceMemory
-    clean : ndarray of +-1, shape (order, N)
-        The cue before it is corrupted.
-    corruption : Corruption
-    steps : int
-        As in `recall`.
-    trials : int
-    stored : Stored
-    place : (int, int)
-        Sequence and frame of the first pattern of the cue.
-    frame_shape : tuple of int
-    noise : int
-        Units flipped before every step.
-    rng : int, Generator or None
-
-    Returns
-    -------
-    RecallTrials
-    """
+    """Recall from the same place several times, each with a fresh corruption of the `clean` cue; otherwise as `recall`."""
     generator = as_generator(rng, "trials")
     rows = steps * steps_per_pattern(net)
     looked = rows + stored.steps_beyond(place[0], net.order_) * steps_per_pattern(net)
     at_once, end = max(1, MOST_AT_ONCE // ((len(clean) + looked) * net.n_features_in_)), len(clean) + rows
-    outcomes: list[tuple[int | None, bool, int | None, bool | None, int, float]] = []
-    while len(outcomes) < trials:
-        some = range(min(at_once, trials - len(outcomes)))
+    done: list[Trial] = []
+    while len(done) < trials:
+        some = range(min(at_once, trials - len(done)))
         cues = np.stack([corruption(clean, frame_shape, generator) for _ in some])
         runs = net.recall(cues, looked, noise=noise, rng=generator)
-        for outcome in (judge(net, run[:end], len(clean), stored, place, run[end:]) for run in runs):
-            assert outcome.wrong is not None
-            assert outcome.overlaps is not None
-            most_wrong = int(outcome.wrong[outcome.cue_rows :].max(initial=0))
-            retrieved = None if outcome.period is None else outcome.tau is not None
-            follows = (outcome.lock_step, outcome.followed is not None, outcome.ahead, retrieved)
-            outcomes.append((*follows, most_wrong, float(outcome.overlaps[-1])))
-    columns: dict[str, Any] = dict(zip(_PER_TRIAL, zip(*outcomes, strict=True), strict=True))
-    return RecallTrials(**columns, looked=looked)
+        done += [_trial(judge(net, run[:end], len(clean), stored, place, run[end:])) for run in runs]
+    return RecallTrials(tuple(done), looked)
 
 
-def joined(parts: list[RecallTrials]) -> RecallTrials:
-    """Give the trials of several sequences as one.
-
-    Parameters
-    ----------
-    parts : list of RecallTrials
-
-    Returns
-    -------
-    RecallTrials
-    """
-    together: dict[str, Any] = {name: tuple(value for part in parts for value in getattr(part, name)) for name in _PER_TRIAL}
-    return RecallTrials(**together, looked=max(part.looked for part in parts))
-
-
-def hidden_states(net: SequenceMemory, states: Patterns) -> Patterns | None:
-    """Give the hidden state zeta that each row makes, eq. (2), without noise.
-
-    Parameters
-    ----------
-    net : SequenceMemory
-    states : ndarray of +-1, shape (K, N)
-
-    Returns
-    -------
-    ndarray of +-1, shape (K, M), or None
-        -1 where the network has not seen enough patterns yet; None for networks without hidden neurons.
-    """
-    if not hasattr(net, "_hidden_states"):
-        return None
-    zeta = net._hidden_states(stack_context(states, net.order_))
-    silent = np.full((net.order_ - 1, zeta.shape[1]), -1, dtype=np.int8)
-    return np.concatenate([silent, np.where(zeta > 0, 1, -1).astype(np.int8)])
+def _trial(outcome: Recall) -> Trial:
+    """Summarize a recall whose truth is known."""
+    assert outcome.wrong is not None
+    assert outcome.overlaps is not None
+    return Trial(
+        outcome.lock_step,
+        outcome.followed is not None,
+        outcome.ahead,
+        retrieved=None if outcome.period is None else outcome.tau is not None,
+        most_wrong=int(outcome.wrong[outcome.cue_rows :].max(initial=0)),
+        final_overlap=float(outcome.overlaps[-1]),
+    )

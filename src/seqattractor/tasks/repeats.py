@@ -1,4 +1,4 @@
-"""Frames that equal the one before, or nearly do: found, named, and left out where that is wanted."""
+"""Find, describe and leave out frames that equal the one before, or nearly do."""
 
 from __future__ import annotations
 
@@ -15,25 +15,9 @@ NEAR = 0.002  # of the units: frames that differ in no more are nearly the same
 
 
 def near_repeats(data: Sequences) -> NDArray[np.int64]:
-    """Give the frames that are nearly the one before, but not quite.
+    """Return the frames that are nearly the one before, but not quite; shape (k, 3), the nearest first.
 
-    Parameters
-    ----------
-    data : Sequences
-
-    Returns
-    -------
-    ndarray of int, shape (k, 3)
-        Sequence, frame, and the number of units that differ from the frame before, 1 to N / 500; the nearest first.
-
-    Examples
-    --------
-    >>> import seqattractor as sa
-    >>> X = sa.datasets.random_sequences(1, 4, 1000, rng=0).patterns.copy()
-    >>> X[2] = X[1]
-    >>> X[2, 7] *= -1
-    >>> near_repeats(sa.Sequences(X)).tolist()
-    [[0, 2, 1]]
+    A row is the sequence, the frame, and the number of units that differ from the frame before, 1 to N / 500.
     """
     rows = [
         (s, frame + 1, int(units))
@@ -45,7 +29,7 @@ def near_repeats(data: Sequences) -> NDArray[np.int64]:
 
 
 def describe_near_repeats(data: Sequences) -> str | None:
-    """Say which frames are nearly the one before; None where there are none.
+    """Describe the frames that are nearly the one before; None where there are none.
 
     Examples
     --------
@@ -68,16 +52,7 @@ def describe_near_repeats(data: Sequences) -> str | None:
 def leave_out_repeats(data: Sequences, near: int = 0) -> Sequences:
     """Leave out every frame that differs from the last one kept in at most `near` units; loops stay closed.
 
-    Parameters
-    ----------
-    data : Sequences
-    near : int
-        0 leaves out only what is equal.
-
-    Returns
-    -------
-    Sequences
-        Its options say that it was done, so that data to compare with are read in the same way.
+    The options of the result say so, and data to compare with are then read in the same way.
 
     Examples
     --------

@@ -14,15 +14,11 @@ from seqattractor.sequences._patterns import period
 class Followed:
     """A stored sequence that a recall follows, in whichever phase, or its negative."""
 
-    since: int
-    """The row of the recall from which on it does."""
-    until: int
-    """The row after the last one: the end of the recall, or of an open sequence."""
+    since: int  # the row of the recall from which on it does
+    until: int  # the row after the last one: the end of the recall, or of an open sequence
     sequence: int
-    frame: int
-    """The frame that stands in row `since`."""
-    mirrored: bool
-    """Whether every unit is the opposite of the stored one."""
+    frame: int  # the frame that stands in row `since`
+    mirrored: bool  # whether every unit is the opposite of the stored one
 
 
 @dataclass(frozen=True)
@@ -40,8 +36,7 @@ class Stored:
     True
     """
 
-    sequences: tuple[Patterns, ...]
-    """Each of shape (T_s, N)."""
+    sequences: tuple[Patterns, ...]  # each of shape (T_s, N)
     closed: tuple[int, ...]
     """How many patterns at the end of each sequence repeat its beginning; 0 where it ends."""
     names: tuple[str, ...]
@@ -61,33 +56,33 @@ class Stored:
         return cls(tuple(sequences), closed, tuple(f"sequence {s}" for s in range(len(sequences))))
 
     def place(self, row: int) -> tuple[int, int]:
-        """Give the sequence and the frame of a row, where the sequences stand one below the other."""
+        """Return the sequence and the frame of a row, where the sequences stand one below the other."""
         ends = np.cumsum([len(x) for x in self.sequences])
         s = int(np.searchsorted(ends, row, side="right"))
         return s, int(row - ends[s] + len(self.sequences[s]))
 
     def period(self, s: int, order: int) -> int | None:
-        """Give the period of a loop that a network with a context of `order` patterns goes round; None where it ends."""
+        """Return the period of a loop that a network with a context of `order` patterns goes round; None where it ends."""
         closed = self.closed[s]
         return len(self.sequences[s]) - closed if closed >= order else None
 
     def following(self, s: int, frame: int, rows: int, order: int) -> Patterns:
-        """Give the patterns from a frame on: round and round in a loop, else to the end; shape (rows or fewer, N)."""
+        """Return the patterns from a frame on: round and round in a loop, else to the end; shape (rows or fewer, N)."""
         sequence, period = self.sequences[s], self.period(s, order)
         if period is not None:
             return sequence[(frame + np.arange(rows)) % period]
         return sequence[frame : frame + rows]
 
     def steps(self, s: int, frame: int, order: int) -> int:
-        """Give the steps from a cue that begins at a frame to the end of the sequence, or one round of a loop; at least 1."""
+        """Return the steps from a cue that begins at a frame to the end of the sequence, or one round of a loop; at least 1."""
         return self.period(s, order) or max(1, len(self.sequences[s]) - frame - order)
 
     def steps_beyond(self, s: int, order: int) -> int:
-        """Give how many steps more show whether a loop was retrieved as section 6.2 asks: one round to its start, one through."""
+        """Return how many more steps the criterion of section 6.2 needs: one round of the loop to its start, one through it."""
         return 2 * (self.period(s, order) or 0)
 
     def nearest(self, cue: Patterns) -> tuple[int, int, float]:
-        """Give the place that is most like a cue of shape (order, N): sequence, frame and overlap."""
+        """Return the place that is most like a cue of shape (order, N): sequence, frame and overlap."""
         flat = cue.reshape(-1).astype(np.float64)
         best = (0, 0, -2.0)
         for s, sequence in enumerate(self.sequences):
@@ -103,25 +98,17 @@ class Stored:
         return ["{}:{}".format(*self.place(int(row))) for row in rows]
 
     def successor(self, s: int, frame: int, order: int) -> int | None:
-        """Give the frame after a frame; None at the end of an open sequence."""
+        """Return the frame after a frame; None at the end of an open sequence."""
         period = self.period(s, order)
         if period is not None:
             return (frame + 1) % period
         return frame + 1 if frame + 1 < len(self.sequences[s]) else None
 
     def followed_by(self, states: Patterns, order: int, prefer: int = 0) -> Followed | None:
-        """Give the stored sequence, or negative of one, that a recall comes to follow until it ends or the sequence does.
+        """Return the stored sequence, or negative of one, that a recall comes to follow until it ends or the sequence does.
 
         It must follow a loop once round, or for half of the rows; an open sequence for half of the rows up to its end: fewer
-        could be chance, or a recall that runs into the last pattern of every sequence.
-
-        Parameters
-        ----------
-        states : ndarray of +-1, shape (K, N)
-        order : int
-            Of the network.
-        prefer : int
-            The sequence to name where several would do.
+        could be chance, or a recall that runs into the last pattern of every sequence. Of several, `prefer` is returned.
         """
         places: dict[bytes, list[tuple[int, int]]] = {}
         for s, x in enumerate(self.sequences):
@@ -132,7 +119,7 @@ class Stored:
         return min(enough, key=lambda run: (run.since, run.mirrored, run.sequence != prefer), default=None)
 
     def _runs(self, states: Patterns, order: int, places: dict[bytes, list[tuple[int, int]]], mirrored: bool) -> list[Followed]:
-        """Every longest stretch of rows that follows a sequence to its end or to that of the rows."""
+        """Return every longest stretch of rows that follows a sequence to its end or to that of the rows."""
         complete: list[Followed] = []
         after: dict[tuple[int, int], int] = {}  # place in the row below -> where the stretch from it ends
         for row in range(len(states) - 1, -1, -1):
@@ -148,7 +135,7 @@ class Stored:
         return complete
 
     def _enough(self, run: Followed, order: int) -> float:
-        """How many rows a stretch must have."""
+        """Return how many rows a stretch must have."""
         half = run.until / 2
         period = self.period(run.sequence, order)
         return half if period is None else min(period, half)
