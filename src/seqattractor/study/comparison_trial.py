@@ -25,7 +25,7 @@ from seqattractor.sequences import Patterns, split
 from seqattractor.study.protocol import seed_of
 from seqattractor.study.settings import OWN_AXIS, as_flips
 from seqattractor.study.trial import Task, draw_sequences, judge, recall_task, seeded
-from seqattractor.study.user_networks import OwnData, check_learned_sizes, say_failure
+from seqattractor.study.user_networks import OwnData, say_failure
 
 _LOOP = "the whole loop is seen in order and in any phase (section 6.2), within four times its length"
 _OPEN = "recall locks on at its first step: every frame after the cue is right and in phase"
@@ -336,7 +336,7 @@ def place_of(settings: dict[str, Any]) -> list[Any]:
     """
     data = settings.get("data")
     asked = [settings[key] for key in ("axis", "sizes") if key in settings]
-    digest = [] if data is None else [data["digest"] if isinstance(data, dict) else data.digest]
+    digest = [] if data is None else [(data if isinstance(data, dict) else data.description)["digest"]]
     return ["compare", settings["test"], *asked, *digest, *([settings["value"]] if "value" in settings else [])]
 
 
@@ -397,7 +397,11 @@ def rehearse(prototype: SequenceMemory, n_units: int) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             net.fit(task.X, task.lengths)
-        check_learned_sizes(net)
+        if not hasattr(net, "n_features_in_") or not hasattr(net, "order_"):
+            raise ValueError(
+                f"{type(net).__name__}.fit does not settle the sizes; let it begin with self.transitions(X, lengths), or write "
+                "fit_transitions instead of it."
+            )
         _of_learning(net, task)
         recall_task(net, task, draw_cues(task, net.order_, np.random.default_rng(0)), np.random.default_rng(0))
     except Exception as error:

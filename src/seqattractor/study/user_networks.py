@@ -45,11 +45,6 @@ class OwnData:
         return {"digest": digest.hexdigest()[:32], "patterns": rows, "units": units, "sequences": len(lengths)}
 
     @property
-    def digest(self) -> str:
-        """A short name that depends on the content alone."""
-        return str(self.description["digest"])
-
-    @property
     def content(self) -> OwnData:
         """What a trial gets."""
         return self
@@ -72,15 +67,6 @@ def own_classes(cls: type) -> list[type]:
 def has_own_code(network: SequenceMemory) -> bool:
     """Whether a network runs code of the user's: a class, or a function as parameter."""
     return next(_own_codes(network), None) is not None
-
-
-def check_learned_sizes(network: SequenceMemory) -> None:
-    """Reject a network whose own `fit` did not settle what all others do."""
-    if not hasattr(network, "n_features_in_") or not hasattr(network, "order_"):
-        raise ValueError(
-            f"{type(network).__name__}.fit does not settle the sizes; let it begin with self.transitions(X, lengths), or write "
-            "fit_transitions instead of it."
-        )
 
 
 def say_failure(error: BaseException, network: SequenceMemory) -> str:
