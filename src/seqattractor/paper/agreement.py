@@ -4,7 +4,7 @@ Fisher's exact tests, corrected for their number by Holm, find a cell that stand
 finds a small difference of the same direction in many cells, which shows in none of them alone.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import exp, inf, log, sqrt
 from typing import Any
@@ -36,6 +36,8 @@ LEVEL = 0.05
 
 Stratum = tuple[int, int, int, int]
 """a successes of n on the one side, b of m on the other."""
+Pair = tuple[dict[str, Any], dict[str, Any]]
+"""Two rows that have "successes" of "trials"."""
 
 
 def p_value(a: int, n: int, b: int, m: int) -> float:
@@ -113,19 +115,23 @@ def compare(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     return [{**row, "p": alone, "p_holm": both} for row, alone, both in zip(rows, p, holm(p), strict=True)]
 
 
-def differing(pairs: Sequence[tuple[dict[str, Any], dict[str, Any]]]) -> list[tuple[dict[str, Any], dict[str, Any]]]:
-    """Return the pairs of rows whose counts of successes differ, by Fisher's test corrected for the number of pairs.
+def describe_differing(what: str, counts: str, pairs: Sequence[Pair], words: Callable[..., str]) -> str:
+    """Return a sentence on the pairs of rows whose counts differ, by Fisher's test with Holm's correction, each in its words.
 
     Examples
     --------
-    >>> all_, none, half = ({"successes": k, "trials": 20} for k in (20, 0, 10))
-    >>> differing([(all_, none), (half, half)]) == [(all_, none)]
-    True
+    >>> good, bad = ({"successes": k, "trials": 20} for k in (20, 0))
+    >>> describe_differing("Wings", "the counts", [(good, bad), (bad, bad)], "{0[successes]} to {1[successes]}".format)
+    "Wings make a difference in 1 of 2 cells (20 to 0): two-sided Fisher's exact test of the counts, Holm-corrected over all
+     cells, level 0.05."
     """
-    return [pair for pair, p in zip(pairs, corrected(pairs), strict=True) if p < LEVEL]
+    differ = [words(*pair) for pair, p in zip(pairs, corrected(pairs), strict=True) if p < LEVEL]
+    cells = f" ({'; '.join(differ)})" if differ else ""
+    test = f"two-sided Fisher's exact test of {counts}, Holm-corrected over all cells, level {LEVEL}"
+    return f"{what} make a difference in {len(differ)} of {len(pairs)} cells{cells}: {test}."
 
 
-def corrected(pairs: Sequence[tuple[dict[str, Any], dict[str, Any]]]) -> list[float]:
+def corrected(pairs: Sequence[Pair]) -> list[float]:
     """Return the p-value of Fisher's test for each pair of rows, corrected for the number of pairs."""
     return holm([p_value(a["successes"], a["trials"], b["successes"], b["trials"]) for a, b in pairs])
 

@@ -188,27 +188,22 @@ class _Biases(_Counts):
 
     def verdict(self, result: Result) -> Verdict:
         pairs = list(zip(result.rows(bias=False), result.rows(bias=True), strict=True))
-        differing = [
-            f"{WAYS[a['learn']]}, T = {a['T']}: {b['successes']} of {b['trials']} with biases, {a['successes']} without"
-            for a, b in agreement.differing(pairs)
-        ]
+
+        def words(a: Row, b: Row) -> str:
+            return f"{WAYS[a['learn']]}, T = {a['T']}: {b['successes']} of {b['trials']} with biases, {a['successes']} without"
 
         def total(**values: Any) -> str:
             rows = result.rows(**values)
             return f"{sum(row['successes'] for row in rows)} of {sum(row['trials'] for row in rows)}"
 
         totals = "; ".join(
-            f"{words}: {total(learn=learn, bias=True)} with biases and {total(learn=learn, bias=False)} without biases"
-            for learn, words in WAYS.items()
+            f"{way}: {total(learn=learn, bias=True)} with biases and {total(learn=learn, bias=False)} without biases"
+            for learn, way in WAYS.items()
         )
-        found = f"Biases make a difference in {len(differing)} of {len(pairs)} cells"
-        cells = f" ({'; '.join(differing)})" if differing else ""
-        return Verdict(
-            None,
-            f"{found}{cells}: two-sided Fisher's exact test of the counts with biases against those without, Holm-corrected over "
-            f"all cells, level {agreement.LEVEL}. Successes in all cells together: {totals}. The paper has no such experiment."
-            + agreement.caution(max(row["trials"] for row in result.rows())),
-        )
+        found = agreement.describe_differing("Biases", "the counts with biases against those without", pairs, words)
+        few = agreement.caution(max(row["trials"] for row in result.rows()))
+        text = f"{found} Successes in all cells together: {totals}. The paper has no such experiment.{few}"
+        return Verdict(None, text)
 
     def csv_rows(self, result: Result) -> list[Row]:
         return [flat_interval(row) for row in result.rows()]
