@@ -25,6 +25,9 @@ from .networks.given import ThresholdNetwork as ThresholdNetwork
 from .networks.loading import load as load
 from .networks.one_hot import OneHotNetwork as OneHotNetwork
 from .networks.sparse import SparseSequenceAttractor as SparseSequenceAttractor
+from .networks.variants import FixedHiddenNetwork as FixedHiddenNetwork
+from .networks.variants import HebbianReadoutNetwork as HebbianReadoutNetwork
+from .networks.variants import LearnedTargetsAttractor as LearnedTargetsAttractor
 from .networks.visible import VisibleNetwork as VisibleNetwork
 from .sequences import Sequences as Sequences
 from .sequences import binarize as binarize

@@ -108,9 +108,9 @@ def test_another_network_is_learned_by_its_short_name(run, square, tmp_path):
 
 
 def test_any_parameter_can_be_set(run, square, tmp_path):
-    assert run("learn", square, "-o", "m.npz", "--hidden", 40, "--set", "kappa=0.5", "--set", "learn=V")[0] == 0
+    assert run("learn", square, "-o", "m.npz", "--hidden", 40, "--set", "kappa=0.5", "--network", "attractor-V")[0] == 0
     net = sa.load(tmp_path / "m.npz")
-    assert (net.kappa, net.learn) == (0.5, "V")
+    assert (net.kappa, type(net)) == (0.5, sa.FixedHiddenNetwork)
     assert run("learn", square, "-o", "m.npz", "--set", "kappa")[0] == 2
     assert run("learn", square, "-o", "m.npz", "--set", "kapa=1")[0] == 2
 

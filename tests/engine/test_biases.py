@@ -56,9 +56,9 @@ def start(M, N, order, seed, scale, learn="UV", standard_U=False):
 )
 def test_both_engines_equal_the_oracle(X, M, learn, scale, target_threshold, input_threshold, kappa, engine, order, seed):
     X = [x for x in X if len(x) > order] or [np.array([[1], [-1], [1], [-1]], dtype=np.int8)]
-    net = sa.SequenceAttractor(
+    network = {"UV": sa.SequenceAttractor, "V": sa.FixedHiddenNetwork}[learn]
+    net = network(
         M,
-        learn=learn,
         kappa=kappa,
         eta=ETA,
         bias=True,
@@ -133,7 +133,7 @@ def test_recall_follows_equations_2_and_3_with_biases(X, M, theta, seed):
 
 @given(X=sequences(), M=st.integers(1, 5), seed=st.integers(0, 99))
 def test_hebbian_biases_sum_the_next_patterns(X, M, seed):
-    net = fit_quietly(sa.SequenceAttractor(M, rule="hebbian", bias=True, random_state=seed), X)
+    net = fit_quietly(sa.HebbianReadoutNetwork(M, bias=True, random_state=seed), X)
     code = [
         ([oracle.sign(oracle.dot(u, x) + b) for u, b in zip(net.U_, net.hidden_bias_, strict=True)] + [1], x_next)
         for x, x_next in oracle.transitions(X)
@@ -207,7 +207,7 @@ def test_no_hidden_target_is_constant_or_a_copy_of_one_unit(seed, N):
 
 @pytest.mark.parametrize("seed", range(5))
 def test_with_random_hidden_thresholds_learning_xor_converges(seed):
-    net = sa.SequenceAttractor(n_hidden=30, bias=True, learn="V", random_state=seed).fit(XOR)
+    net = sa.FixedHiddenNetwork(n_hidden=30, bias=True, random_state=seed).fit(XOR)
     assert net.converged_
     assert np.array_equal(net.recall(XOR[0], steps=4), XOR)
 
@@ -241,7 +241,7 @@ def test_random_numbers_without_biases_are_what_they_were():
     rng = np.random.default_rng(5)
     U, V, P = (rng.standard_normal(shape) for shape in ((30, 20), (20, 30), (30, 20)))
     for bias in (False, True):
-        net = fit_quietly(sa.SequenceAttractor(30, rule="hebbian", bias=bias, random_state=5), X)
+        net = fit_quietly(sa.HebbianReadoutNetwork(30, bias=bias, random_state=5), X)
         assert np.array_equal(net.U_, oracle.on_grid(U * 1e-3, 1e-3))
         assert np.array_equal(net.P_, oracle.on_grid(P))
     assert np.array_equal(net.hidden_bias_, oracle.on_grid(rng.standard_normal(30) * 1e-3, 1e-3))  # of a fixed U: drawn as U is

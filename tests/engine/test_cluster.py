@@ -46,16 +46,21 @@ def assert_same(one, other):
         (12, {}),
         (60, {"max_epochs": 40}),  # does not converge
         (12, {"max_epochs": 1}),
-        (12, {"learn": "V"}),
         (12, {"init_scale": 0.0, "eta": 2.0**-10}),
         (12, {"order": 2, "input_threshold": 1.5}),
         (12, {"bias": True}),
-        (12, {"bias": True, "learn": "V"}),
     ],
 )
 def test_a_fit_on_a_cluster_gives_the_weights_of_a_fit_here(client, T, parameters):
     X = sa.datasets.random_periodic(T, 40, rng=0)
     here, there = (sa.SequenceAttractor(n_hidden=70, random_state=1, **parameters) for _ in range(2))
+    assert_same(fit_quietly(here, X), quietly(there.fit_on_cluster, client, X))
+
+
+@pytest.mark.parametrize("bias", [False, True])
+def test_a_cluster_learns_V_alone_where_U_is_fixed(client, bias):
+    X = sa.datasets.random_periodic(12, 40, rng=0)
+    here, there = (sa.FixedHiddenNetwork(n_hidden=70, random_state=1, bias=bias) for _ in range(2))
     assert_same(fit_quietly(here, X), quietly(there.fit_on_cluster, client, X))
 
 

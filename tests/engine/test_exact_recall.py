@@ -52,11 +52,16 @@ def test_weights_of_a_rule_of_the_users_recall_one_cue_as_in_a_batch():
 
 def test_learned_weights_are_the_same_to_the_last_bit_in_both_engines_and_epoch_by_epoch():
     X = sa.datasets.random_periodic(15, 40, rng=3)
-    for settings in ({}, {"bias": True}, {"input_threshold": 0.004}, {"learn": "V", "input_threshold": 1.0}):
+    for network, settings in (
+        (sa.SequenceAttractor, {}),
+        (sa.SequenceAttractor, {"bias": True}),
+        (sa.SequenceAttractor, {"input_threshold": 0.004}),
+        (sa.FixedHiddenNetwork, {"input_threshold": 1.0}),
+    ):
         options = {"n_hidden": 50, "random_state": 5, **settings}
-        exact = sa.SequenceAttractor(**options).fit(X)
-        plain = sa.SequenceAttractor(**options, engine="reference").fit(X)
-        stream = sa.SequenceAttractor(**options)
+        exact = network(**options).fit(X)
+        plain = network(**options, engine="reference").fit(X)
+        stream = network(**options)
         for _ in range(exact.n_iter_):
             stream.partial_fit(X)
         for other in (plain, stream):
@@ -90,7 +95,8 @@ import hashlib, warnings, numpy as np, seqattractor as sa
 warnings.simplefilter("ignore")
 X = sa.datasets.random_periodic(25, 40, rng=1)
 cues = sa.noise.flip(np.repeat(np.asarray(X[:1]), 300, axis=0), 12, rng=2)
-nets = [sa.SequenceAttractor(60, random_state=0, **s) for s in ({}, {"init_scale": 0}, {"bias": True}, {"targets": "learned"})]
+nets = [sa.SequenceAttractor(60, random_state=0, **s) for s in ({}, {"init_scale": 0}, {"bias": True})]
+nets += [sa.LearnedTargetsAttractor(60, random_state=0)]
 nets += [sa.VisibleNetwork(random_state=0, init_scale=s) for s in (0.0, 1e-3)]
 nets += [sa.SparseSequenceAttractor(60, random_state=0), sa.zoo.PseudoInverseMemory(), sa.zoo.ScaffoldMemory(60, random_state=0)]
 for net in nets:
@@ -124,10 +130,10 @@ def _frozen_cases():
         "biases": (A(80, bias=True, random_state=1), short),
         "input threshold": (A(80, input_threshold=0.01, random_state=1), short),
         "target threshold": (A(80, target_threshold=3.0, random_state=1), short),
-        "only V": (A(80, learn="V", random_state=1), short),
-        "only V, sparse inputs": (A(80, learn="V", input_threshold=2.0, random_state=1), short),
-        "Hebbian V": (A(80, learn="V", rule="hebbian", random_state=1), short),
-        "learned targets": (A(80, targets="learned", random_state=1), short),
+        "only V": (sa.FixedHiddenNetwork(80, random_state=1), short),
+        "only V, sparse inputs": (sa.FixedHiddenNetwork(80, input_threshold=2.0, random_state=1), short),
+        "Hebbian V": (sa.HebbianReadoutNetwork(80, random_state=1), short),
+        "learned targets": (sa.LearnedTargetsAttractor(80, random_state=1), short),
         "order 2": (A(80, order=2, random_state=1), short),
         "many steps": (A(30, max_epochs=3, on_conflict="learn", random_state=1), long),
         "no hidden neurons": (sa.VisibleNetwork(random_state=1), short),

@@ -1,7 +1,6 @@
 """Learned targets: the projection that tells hidden neurons what to say learns by the update of V."""
 
 import json
-import re
 
 import numpy as np
 import pytest
@@ -23,6 +22,7 @@ from strategies import sequences
 
 ETA = 2.0**-10  # with this eta and such a kappa every sum is exact in float64
 EPOCHS = 12
+KINDS = {"random": sa.SequenceAttractor, "learned": sa.LearnedTargetsAttractor}
 LAMBDAS = [0.0, 0.02, 0.3, 5.0]
 
 
@@ -53,9 +53,8 @@ def test_both_engines_equal_the_oracle(
     X, M, order, learned_feedback, bias, scale, target_threshold, input_threshold, kappa, engine, seed
 ):
     X = [x for x in X if len(x) > order] or [np.array([[1], [-1], [1]], dtype=np.int8)]
-    net = sa.SequenceAttractor(
+    net = sa.LearnedTargetsAttractor(
         M,
-        targets="learned",
         learned_feedback=learned_feedback,
         kappa=kappa,
         eta=ETA,
@@ -94,9 +93,10 @@ def test_both_engines_equal_the_oracle(
 def test_the_kernel_makes_the_updates_of_the_plain_loop(T, N, M, learned_feedback, bias, eta, seed):
     """From random weights and with steps that are no power of two, at the sizes that people use."""
     X = sa.datasets.random_periodic(T, N, rng=seed)
-    how = {"targets": "learned", "learned_feedback": learned_feedback, "bias": bias, "eta": eta, "max_epochs": 25}
+    how = {"learned_feedback": learned_feedback, "bias": bias, "eta": eta, "max_epochs": 25}
     plain, compiled = (
-        fit_quietly(sa.SequenceAttractor(M, engine=engine, random_state=seed, **how), X) for engine in ("reference", "exact")
+        fit_quietly(sa.LearnedTargetsAttractor(M, engine=engine, random_state=seed, **how), X)
+        for engine in ("reference", "exact")
     )
     assert np.array_equal(plain.hidden_errors_, compiled.hidden_errors_)
     assert np.array_equal(plain.visible_errors_, compiled.visible_errors_)
@@ -127,7 +127,7 @@ def test_Q_is_what_V_has_learned(X, M, learned_feedback, seed):
 def test_without_feedback_targets_are_those_of_P(engine, X, M, scale, bias, seed):
     how = {"eta": ETA, "init_scale": scale, "bias": bias, "max_epochs": EPOCHS, "random_state": seed, "engine": engine}
     fixed = fit_quietly(sa.SequenceAttractor(M, **how), X)
-    none = fit_quietly(sa.SequenceAttractor(M, targets="learned", learned_feedback=0, **how), X)
+    none = fit_quietly(sa.LearnedTargetsAttractor(M, learned_feedback=0, **how), X)
     assert np.array_equal(fixed.hidden_errors_, none.hidden_errors_)
     assert np.array_equal(fixed.visible_errors_, none.visible_errors_)
     assert np.array_equal(fixed.U_, none.U_)
@@ -142,7 +142,7 @@ def test_the_start_is_that_of_random_targets():
     X = sa.datasets.random_periodic(8, 20, rng=0)
     rng = np.random.default_rng(5)
     U, V, P = (rng.standard_normal(shape) for shape in ((30, 20), (20, 30), (30, 20)))
-    net = sa.SequenceAttractor(30, targets="learned", random_state=5).fit(X)
+    net = sa.LearnedTargetsAttractor(30, random_state=5).fit(X)
     assert np.array_equal(net.P_, oracle.on_grid(P))
     np.testing.assert_allclose(net.V_, oracle.on_grid(1e-3 * V, 1e-3) + 1e-3 * net.Q_.T, rtol=1e-12)
     steps = (net.U_ - oracle.on_grid(1e-3 * U, 1e-3)) / 1e-3
@@ -179,9 +179,9 @@ def test_a_callback_can_end_learning(engine):
         seen.append((hidden, visible))
         return epoch == 3
 
-    how = {"targets": "learned", "random_state": 0, "engine": engine}
-    stopped = quietly(sa.SequenceAttractor(30, **how).fit, X, callback=stop)
-    short = fit_quietly(sa.SequenceAttractor(30, max_epochs=3, **how), X)
+    how = {"random_state": 0, "engine": engine}
+    stopped = quietly(sa.LearnedTargetsAttractor(30, **how).fit, X, callback=stop)
+    short = fit_quietly(sa.LearnedTargetsAttractor(30, max_epochs=3, **how), X)
     assert stopped.n_iter_ == 3
     assert seen == list(zip(short.hidden_errors_.tolist(), short.visible_errors_.tolist(), strict=True))
     assert np.array_equal(stopped.U_, short.U_)
@@ -193,13 +193,13 @@ def test_a_callback_can_end_learning(engine):
 
 def learned_network(**parameters):
     X = sa.datasets.random_periodic(9, 8, rng=1)
-    return X, fit_quietly(sa.SequenceAttractor(20, targets="learned", learned_feedback=0.1, random_state=0, **parameters), X)
+    return X, fit_quietly(sa.LearnedTargetsAttractor(20, learned_feedback=0.1, random_state=0, **parameters), X)
 
 
 @pytest.mark.parametrize("bias", [False, True])
 def test_hidden_neurons_learn_what_the_learned_projection_says(bias):
     X = sa.datasets.random_periodic(30, 60, rng=2)
-    net = sa.SequenceAttractor(150, targets="learned", learned_feedback=0.1, bias=bias, random_state=2).fit(X)
+    net = sa.LearnedTargetsAttractor(150, learned_feedback=0.1, bias=bias, random_state=2).fit(X)
     assert net.converged_
     targets = net.hidden_targets(X[1:])
     drive = X[1:] @ net.projection().T + (net.target_bias_ if bias else 0.0)
@@ -216,7 +216,7 @@ def test_recall_and_certificates_depend_on_U_and_V_alone():
     states = np.array(oracle.all_patterns(8), dtype=np.int8)
     for x, following in zip(states, net.step(states), strict=True):
         assert following.tolist() == oracle.step(net.U_, net.V_, x.tolist())
-    other = fit_quietly(clone(net).set_params(targets="random"), X)
+    other = fit_quietly(sa.SequenceAttractor(20, random_state=0), X)
     other.U_, other.V_ = net.U_, net.V_
     assert np.array_equal(other.step(states), net.step(states))
     assert np.array_equal(sa.certify(other, X).radius, sa.certify(net, X).radius)
@@ -228,7 +228,7 @@ def test_a_model_file_holds_the_feedback(tmp_path, bias):
     _, net = learned_network(bias=bias)
     net.save(tmp_path / "model.npz")
     again = sa.load(tmp_path / "model.npz")
-    assert (again.targets, again.learned_feedback) == ("learned", 0.1)
+    assert again.learned_feedback == 0.1
     assert np.array_equal(again.Q_, net.Q_)
     more = sa.datasets.random_periodic(7, 8, rng=5)
     for each in (net, again):  # learning goes on from the same place
@@ -240,51 +240,36 @@ def test_a_model_file_holds_the_feedback(tmp_path, bias):
 def test_learned_targets_are_copied_by_clone():
     _, net = learned_network()
     twin = clone(net)
-    assert (twin.targets, twin.learned_feedback) == ("learned", 0.1)
+    assert twin.learned_feedback == 0.1
     assert not hasattr(twin, "Q_")
 
 
-def test_fitting_again_with_random_targets_leaves_no_feedback():
-    X, net = learned_network()
-    fit_quietly(net.set_params(targets="random"), X)
-    assert not hasattr(net, "Q_")
-
-
-@pytest.mark.parametrize(
-    ("parameters", "says"),
-    [
-        ({"targets": "fixed"}, "targets must be one of 'random', 'learned', but it is 'fixed'."),
-        ({"targets": "learned", "learn": "V"}, "targets='learned' needs learn='UV' and rule='three-factor'"),
-        ({"targets": "learned", "rule": "hebbian"}, "targets='learned' needs learn='UV' and rule='three-factor'"),
-        ({"targets": "learned", "learned_feedback": -0.1}, "learned_feedback must be 0 or more, but it is -0.1."),
-    ],
-)
-def test_what_makes_no_sense_is_refused_in_a_sentence(parameters, says):
-    with pytest.raises(ValueError, match=re.escape(says)):
-        sa.SequenceAttractor(10, **parameters).fit(sa.datasets.xor())
+def test_negative_feedback_is_rejected():
+    with pytest.raises(ValueError, match="learned_feedback must be 0 or more"):
+        sa.LearnedTargetsAttractor(10, learned_feedback=-0.1).fit(sa.datasets.xor())
 
 
 def test_a_cluster_is_refused_since_U_cannot_learn_ahead_of_V():
-    net = sa.SequenceAttractor(10, targets="learned")
-    with pytest.raises(ValueError, match="targets='learned' cannot be learned on a cluster"):
+    net = sa.LearnedTargetsAttractor(10)
+    with pytest.raises(ValueError, match="learned targets cannot be learned on a cluster"):
         net.fit_on_cluster(None, sa.datasets.xor())
 
 
 def test_the_short_name_runs_in_grids_and_comparisons():
     net = make_network("attractor-learned-targets", random_state=0)
-    assert net.targets == "learned"
+    assert type(net) is sa.LearnedTargetsAttractor
     point = {"network": "attractor-learned-targets", "n": 20, "m": 60, "t": 6, "flips": 1}
     assert quietly(run_trial, point, np.random.SeedSequence(0))["success"]
 
 
 def test_the_command_line_learns_targets(run, tmp_path):
     np.save(tmp_path / "x.npy", sa.datasets.random_periodic(8, 20, rng=0).patterns)
-    how = ("--hidden", 40, "--set", "targets=learned", "--set", "learned_feedback=0.05")
+    how = ("--hidden", 40, "--network", "attractor-learned-targets", "--set", "learned_feedback=0.05")
     code, out, _ = run("learn", "x.npy", *how, "-o", "x.npz", "--json")
     assert code == 0
     assert json.loads(out)["transitions_exact"] == 1
     net = sa.load(tmp_path / "x.npz")
-    assert (net.targets, net.learned_feedback) == ("learned", 0.05)
+    assert net.learned_feedback == 0.05
 
 
 @pytest.mark.slow
@@ -294,7 +279,7 @@ def test_learned_targets_store_what_random_ones_store():
     for trial in range(20):
         rng = np.random.default_rng([50, trial, 8])
         X = sa.datasets.random_periodic(50, 100, rng=rng)
-        net = sa.SequenceAttractor(500, targets="learned", random_state=rng).fit(X)
+        net = sa.LearnedTargetsAttractor(500, random_state=rng).fit(X)
         successes += sa.retrieved(net.recall(sa.noise.flip(X[0], 10, rng), steps=200), X)
     assert successes >= 19
 
@@ -302,11 +287,11 @@ def test_learned_targets_store_what_random_ones_store():
 @pytest.mark.slow
 def test_learned_targets_matter_where_hidden_neurons_are_few():
     """T = 80 without noise: with 60 hidden neurons V is the bottleneck, and learned targets make its task easier."""
-    stored = dict.fromkeys(("random", "learned"), 0)
+    stored = dict.fromkeys(KINDS, 0)
     for trial in range(20):
         X = sa.datasets.random_periodic(80, 100, rng=[80, trial, 9])
         for targets in stored:
-            stored[targets] += fit_quietly(sa.SequenceAttractor(60, targets=targets, random_state=trial), X).score(X) == 1
+            stored[targets] += fit_quietly(KINDS[targets](60, random_state=trial), X).score(X) == 1
     assert stored["random"] <= 3
     assert stored["learned"] >= 15
 
@@ -314,12 +299,12 @@ def test_learned_targets_matter_where_hidden_neurons_are_few():
 @pytest.mark.slow
 def test_learned_targets_do_not_move_table_1():
     """T = 80, M = 500, 10 flips, where success falls: in 60 fresh pairs neither kind of targets is far ahead."""
-    successes = dict.fromkeys(("random", "learned"), 0)
+    successes = dict.fromkeys(KINDS, 0)
     for trial in range(60):
         X = sa.datasets.random_periodic(80, 100, rng=[80, trial, 10])
         cue = sa.noise.flip(X[0], 10, rng=trial)
         for targets in successes:
-            net = fit_quietly(sa.SequenceAttractor(500, targets=targets, random_state=trial), X)
+            net = fit_quietly(KINDS[targets](500, random_state=trial), X)
             successes[targets] += sa.retrieved(net.recall(cue, steps=320), X)
     assert all(15 <= k <= 50 for k in successes.values())
     assert -25 < successes["learned"] - successes["random"] < 15  # three standard errors are 16

@@ -13,15 +13,15 @@ from quiet import fit_quietly
 
 NETWORKS = {
     "hidden": lambda **options: sa.SequenceAttractor(n_hidden=8, **options),
-    "only V": lambda **options: sa.SequenceAttractor(n_hidden=8, learn="V", **options),
+    "only V": lambda **options: sa.FixedHiddenNetwork(n_hidden=8, **options),
     "thresholds": lambda **options: sa.SequenceAttractor(n_hidden=8, input_threshold=0.2, target_threshold=1.0, **options),
     "visible": lambda **options: sa.VisibleNetwork(**options),
     "two patterns, biases": lambda **options: sa.SequenceAttractor(n_hidden=8, order=2, bias=True, **options),
     "visible, three patterns": lambda **options: sa.VisibleNetwork(order=3, **options),
     "biases": lambda **options: sa.SequenceAttractor(n_hidden=8, bias=True, **options),
-    "learned targets": lambda **options: sa.SequenceAttractor(n_hidden=8, targets="learned", learned_feedback=0.2, **options),
-    "learned targets, thresholds": lambda **options: sa.SequenceAttractor(
-        n_hidden=8, targets="learned", learned_feedback=0.2, input_threshold=0.2, **options
+    "learned targets": lambda **options: sa.LearnedTargetsAttractor(n_hidden=8, learned_feedback=0.2, **options),
+    "learned targets, thresholds": lambda **options: sa.LearnedTargetsAttractor(
+        n_hidden=8, learned_feedback=0.2, input_threshold=0.2, **options
     ),
     "visible, biases": lambda **options: sa.VisibleNetwork(bias=True, **options),
 }

@@ -33,9 +33,9 @@ def initial_weights(M, N, order, seed, scale, standard_U=False):
     seed=st.integers(0, 2**16),
 )
 def test_the_plain_loop_equals_the_oracle(X, M, learn, scale, target_threshold, input_threshold, kappa, seed):
-    net = sa.SequenceAttractor(
+    network = {"UV": sa.SequenceAttractor, "V": sa.FixedHiddenNetwork}[learn]
+    net = network(
         M,
-        learn=learn,
         kappa=kappa,
         eta=ETA,
         init_scale=scale,
@@ -107,7 +107,7 @@ def test_hebbian_weights_equal_the_oracle(X):
 
 @given(X=sequences(), M=st.integers(1, 5), seed=st.integers(0, 99))
 def test_hebbian_V_sums_the_products_of_hidden_states_and_next_patterns(X, M, seed):
-    net = fit_quietly(sa.SequenceAttractor(M, rule="hebbian", random_state=seed), X)
+    net = fit_quietly(sa.HebbianReadoutNetwork(M, random_state=seed), X)
     pairs = [([oracle.sign(oracle.dot(u, x)) for u in net.U_], x_next) for x, x_next in oracle.transitions(X)]
     assert net.V_.tolist() == oracle.hebbian(pairs)
 

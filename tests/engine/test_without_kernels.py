@@ -22,7 +22,7 @@ PACKAGE = Path(kernels.__file__).parents[1]
 NETWORKS = {
     "attractor": partial(sa.SequenceAttractor, 60, random_state=0),
     "biases": partial(sa.SequenceAttractor, 60, bias=True, order=2, random_state=0),
-    "learned targets": partial(sa.SequenceAttractor, 60, targets="learned", init_scale=0, random_state=0),
+    "learned targets": partial(sa.LearnedTargetsAttractor, 60, init_scale=0, random_state=0),
     "visible": partial(sa.VisibleNetwork, random_state=0),
     "sparse": partial(sa.SparseSequenceAttractor, 60, max_epochs=30, random_state=0),
 }

@@ -108,7 +108,7 @@ def test_every_tool_gives_what_exact_arithmetic_gives(way, kind, order, dtype, s
 TRAINED = {
     "attractor": sa.SequenceAttractor(60, random_state=0),
     "with biases": sa.SequenceAttractor(60, bias=True, random_state=0),
-    "with a threshold": sa.SequenceAttractor(60, learn="V", input_threshold=2.0, random_state=0),
+    "with a threshold": sa.FixedHiddenNetwork(60, input_threshold=2.0, random_state=0),
     "of order 2": sa.SequenceAttractor(60, order=2, random_state=0),
     "sparse": sa.SparseSequenceAttractor(60, max_epochs=60, random_state=0),
     "visible": sa.VisibleNetwork(random_state=0),

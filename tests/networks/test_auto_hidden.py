@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import ParameterGrid
 
 import seqattractor as sa
 from films import as_sequences, textured_film
@@ -222,13 +221,14 @@ def test_verbose_tells_of_every_size(capsys):
     assert lines[-1].startswith(f"{net.n_hidden_} hidden neurons, {net.n_iter_} epochs: 100.0% of the transitions, ")
 
 
-WAYS = ParameterGrid({"learn": ["UV", "V"], "bias": [False, True], "rule": ["three-factor", "hebbian"]})
+VARIANTS = [sa.SequenceAttractor, sa.FixedHiddenNetwork, sa.HebbianReadoutNetwork, sa.LearnedTargetsAttractor]
 
 
-@pytest.mark.parametrize("parameters", list(WAYS))
-def test_every_way_to_learn_can_choose(parameters):
+@pytest.mark.parametrize("bias", [False, True])
+@pytest.mark.parametrize("network", VARIANTS)
+def test_every_variant_can_choose(network, bias):
     X = sa.datasets.random_periodic(5, 60, rng=0)
-    assert sa.SequenceAttractor(n_hidden="auto", random_state=0, **parameters).fit(X).score(X) == 1.0
+    assert network(n_hidden="auto", bias=bias, random_state=0).fit(X).score(X) == 1.0
 
 
 @pytest.mark.parametrize("value", ["many", 2.5, None, True])

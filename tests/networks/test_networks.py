@@ -180,13 +180,13 @@ def test_the_same_seed_gives_the_same_network():
 
 def test_a_warning_gives_only_advice_that_helps():
     with pytest.warns(ConvergenceWarning, match=r"8 of 8 transitions are not stored: use more hidden neurons or store less\.$"):
-        sa.SequenceAttractor(5, rule="hebbian", random_state=0).fit(X)
+        sa.HebbianReadoutNetwork(5, random_state=0).fit(X)
     with pytest.warns(ConvergenceWarning, match=r"transitions are not stored: store less\.$"):
         sa.zoo.HebbianMemory().fit(sa.datasets.random_periodic(9, 10, rng=0))
 
 
 def test_initial_weights_have_standard_deviation_1e_3_not_variance():
-    net = fit_quietly(sa.SequenceAttractor(300, learn="V", max_epochs=1, random_state=0), X)
+    net = fit_quietly(sa.FixedHiddenNetwork(300, max_epochs=1, random_state=0), X)
     assert np.std(net.U_) == pytest.approx(1e-3, rel=0.05)
 
 
@@ -204,8 +204,6 @@ def test_initial_weights_have_standard_deviation_1e_3_not_variance():
         ({"kappa": "1"}, TypeError, "kappa must be a number"),
         ({"init_scale": -1}, ValueError, "init_scale must be 0 or more"),
         ({"max_epochs": 0}, ValueError, "max_epochs must be at least 1"),
-        ({"learn": "U"}, ValueError, "learn must be one of 'UV', 'V'"),
-        ({"rule": "bp"}, ValueError, "rule must be one of"),
         ({"engine": "gpu"}, ValueError, "engine must be one of"),
         ({"order": 0}, ValueError, "order must be a whole number, 1 or more"),
         ({"order": 9}, ValueError, "at least 10: 9 of context and a successor"),

@@ -82,7 +82,7 @@ def test_scikit_learns_checks_of_parameters(net, check):
     check(type(net).__name__, clone(net))
 
 
-@pytest.mark.parametrize("net", [sa.SequenceAttractor(7, kappa=2.0, learn="V"), sa.zoo.HebbianMemory(), sa.OneHotNetwork()])
+@pytest.mark.parametrize("net", [sa.FixedHiddenNetwork(7, kappa=2.0), sa.zoo.HebbianMemory(), sa.OneHotNetwork()])
 def test_clones_have_the_same_parameters_and_nothing_learned(net):
     X = sa.datasets.random_periodic(4, 60, rng=0)
     net.set_params(on_conflict="learn")

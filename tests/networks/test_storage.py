@@ -26,7 +26,7 @@ from seqattractor.networks.registry import make_network
 X = sa.datasets.random_periodic(7, 20, rng=0)
 NETWORKS = [
     sa.SequenceAttractor(30, random_state=0),
-    sa.SequenceAttractor(30, learn="V", max_epochs=2000, random_state=0),
+    sa.FixedHiddenNetwork(30, max_epochs=2000, random_state=0),
     sa.SequenceAttractor(30, random_state=np.random.default_rng(5), order=2),
     sa.VisibleNetwork(random_state=0),
     sa.zoo.PseudoInverseMemory(),
@@ -88,10 +88,10 @@ OTHERS = {
     "Mersenne": lambda: sa.SequenceAttractor(30, random_state=np.random.Generator(np.random.MT19937(1))),
     "order 2": lambda: sa.SequenceAttractor(30, order=2, random_state=np.random.default_rng(5)),
     "zero start": lambda: sa.SequenceAttractor(30, init_scale=0, random_state=0),
-    "threshold": lambda: sa.SequenceAttractor(30, learn="V", input_threshold=1.0, max_epochs=5, random_state=0),
+    "threshold": lambda: sa.FixedHiddenNetwork(30, input_threshold=1.0, max_epochs=5, random_state=0),
     "plain loop": lambda: sa.SequenceAttractor(30, engine="reference", max_epochs=30, random_state=0),
     "biases": lambda: sa.SequenceAttractor(30, bias=True, random_state=None),
-    "learned targets": lambda: sa.SequenceAttractor(30, targets="learned", random_state=0),
+    "learned targets": lambda: sa.LearnedTargetsAttractor(30, random_state=0),
     "sparse without noise": lambda: sa.SparseSequenceAttractor(30, noise=0, max_epochs=20, random_state=0),
     "sparse of order 2": lambda: sa.SparseSequenceAttractor(30, order=2, max_epochs=20, random_state=np.random.default_rng(2)),
 }
@@ -324,17 +324,17 @@ def test_a_file_holds_biases_if_and_only_if_its_parameter_says_so(tmp_path, bias
 
 
 @pytest.mark.parametrize(
-    ("targets", "arrays", "says"),
+    ("network", "arrays", "says"),
     [
-        ("learned", {"Q_": None}, "the array Q_ is missing"),
-        ("learned", {"Q_": np.zeros((30, 3), dtype=np.int64)}, r"Q_ has the shape \(30, 3\), but N is 20"),
-        ("learned", {"Q_": np.zeros((30, 20))}, "Q_ is of float64"),
-        ("random", {"Q_": np.zeros((30, 20), dtype=np.int64)}, "it has Q_, but targets is not 'learned'"),
+        (sa.LearnedTargetsAttractor, {"Q_": None}, "the array Q_ is missing"),
+        (sa.LearnedTargetsAttractor, {"Q_": np.zeros((30, 3), dtype=np.int64)}, r"Q_ has the shape \(30, 3\), but N is 20"),
+        (sa.LearnedTargetsAttractor, {"Q_": np.zeros((30, 20))}, "Q_ is of float64"),
+        (sa.SequenceAttractor, {"Q_": np.zeros((30, 20), dtype=np.int64)}, "a SequenceAttractor has no 'Q_'"),
     ],
 )
-def test_a_file_holds_feedback_if_and_only_if_targets_were_learned(tmp_path, targets, arrays, says):
+def test_a_file_holds_feedback_if_and_only_if_targets_were_learned(tmp_path, network, arrays, says):
     path = tmp_path / "model.npz"
-    fit_quietly(sa.SequenceAttractor(30, targets=targets, random_state=0), X).save(path)
+    fit_quietly(network(30, random_state=0), X).save(path)
     sa.load(path)
     rewrite(path, arrays=arrays)
     with pytest.raises(ValueError, match=f"{path}.*damaged.*{says}"):

@@ -255,7 +255,7 @@ def test_a_look_at_learned_targets_counts_what_is_wrong():
         outcome = retrieve_and_look(settings, np.random.SeedSequence(5))
         sequence, network, _, look = map(np.random.default_rng, np.random.SeedSequence(5).spawn(4))
         X = np.asarray(sa.datasets.random_periodic(12, 20, rng=sequence))
-        net = sa.SequenceAttractor(40, targets="learned", learned_feedback=0.2, random_state=network).fit(X)
+        net = sa.LearnedTargetsAttractor(40, learned_feedback=0.2, random_state=network).fit(X)
     noisy = sa.noise.flip(X[:-1], 3, look)
     paths = net.recall(noisy, steps=4)
     for name, steps in (("visible_wrong", 1), ("later_wrong", 4)):

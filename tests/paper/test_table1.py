@@ -25,7 +25,8 @@ def test_twenty_trials_lie_within_what_the_paper_counted(learn, T):
     for trial in range(20):
         rng = np.random.default_rng([T, trial, len(learn)])
         X = sa.datasets.random_periodic(T, 100, rng=rng)
-        net = fit_quietly(sa.SequenceAttractor(500, learn=learn, random_state=rng), X)
+        network = sa.SequenceAttractor if learn == "UV" else sa.FixedHiddenNetwork
+        net = fit_quietly(network(500, random_state=rng), X)
         successes += sa.retrieved(net.recall(sa.noise.flip(X[0], 10, rng), steps=4 * T), X)
     low, high = limits(PAPER[learn, T], 100, 20)
     assert low <= successes <= high

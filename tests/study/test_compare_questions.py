@@ -82,12 +82,10 @@ def test_the_sizes_stand_in_every_row_so_that_tables_of_several_comparisons_can_
 def test_where_m_varies_networks_without_hidden_neurons_do_their_trials_once_and_yours_get_it_too():
     seen = []
 
-    class Sized(sa.SequenceAttractor):
+    class Sized(sa.FixedHiddenNetwork):
         """With hidden neurons."""
 
-    found = compare(
-        networks=["hebbian", Sized(learn="V")], n=20, t=4, m=[10, 20], trials=2, progress=lambda p: seen.append(p.total)
-    )
+    found = compare(networks=["hebbian", Sized()], n=20, t=4, m=[10, 20], trials=2, progress=lambda p: seen.append(p.total))
     assert seen[-1] == 2 + 4
     assert [found.row("Sized", m)["parameters"] for m in (10, 20)] == [2 * 20 * 10, 2 * 20 * 20]
     assert found.row("hebbian", 10)["by_trial"] == found.row("hebbian", 20)["by_trial"]

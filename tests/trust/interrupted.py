@@ -59,7 +59,7 @@ PATHS = {
     "fields, film": lambda: fits(paper(), FILM),
     "fields, two threads": lambda: fits(paper(n_jobs=2)),
     "weights": lambda: fits(paper(), LONG),
-    "learned targets": lambda: fits(paper(targets="learned")),
+    "learned targets": lambda: fits(sa.LearnedTargetsAttractor(80, max_epochs=50, random_state=0)),
     "partial_fit": lambda: goes_on(paper()),
     "visible": lambda: fits(sa.VisibleNetwork(random_state=0)),
     "visible, weights": lambda: fits(sa.VisibleNetwork(random_state=0, max_epochs=50), LONG),

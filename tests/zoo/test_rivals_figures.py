@@ -16,10 +16,7 @@ N = 100
 FIGURES = {
     "hebbian": (lambda: sa.zoo.HebbianMemory(), {10: (49, 50), 20: (0, 50)}),
     "pseudo-inverse": (lambda: sa.zoo.PseudoInverseMemory(), {40: (50, 50), 50: (38, 50), 60: (8, 50), 70: (0, 50)}),
-    "perceptron": (
-        lambda: sa.VisibleNetwork(rule="perceptron"),
-        {40: (30, 30), 50: (29, 30), 60: (17, 30), 70: (1, 30), 80: (0, 30)},
-    ),
+    "perceptron": (lambda: sa.VisibleNetwork(), {40: (30, 30), 50: (29, 30), 60: (17, 30), 70: (1, 30), 80: (0, 30)}),
     "one-layer predictive coding": (
         sa.zoo.PredictiveCodingMemory,
         {40: (30, 30), 50: (25, 30), 60: (5, 30), 70: (2, 30), 80: (0, 30)},
@@ -31,10 +28,7 @@ FIGURES = {
     "asymmetric modern Hopfield, d = 3": (lambda: sa.zoo.DenseSequenceMemory(degree=3, self_overlap=True), {100: (20, 20)}),
     "asymmetric modern Hopfield, softmax": (lambda: sa.zoo.DenseSequenceMemory("softmax", self_overlap=True), {100: (20, 20)}),
     "the paper's network": (lambda: sa.SequenceAttractor(500), {70: (20, 20), 80: (12, 20), 90: (3, 20), 100: (0, 20)}),
-    "the paper's network, only V": (
-        lambda: sa.SequenceAttractor(500, learn="V"),
-        {40: (18, 20), 50: (15, 20), 60: (5, 20), 70: (1, 20)},
-    ),
+    "the paper's network, only V": (lambda: sa.FixedHiddenNetwork(500), {40: (18, 20), 50: (15, 20), 60: (5, 20), 70: (1, 20)}),
 }
 
 

@@ -13,7 +13,9 @@ from seqattractor._checks import check_count
 from seqattractor._faces import Result
 from seqattractor._named_axes import NamedAxes
 from seqattractor.analysis._threshold_view import NotApplicable, threshold_view
+from seqattractor.networks.attractor import SequenceAttractor
 from seqattractor.networks.base import SequenceMemory
+from seqattractor.networks.variants import FixedHiddenNetwork
 from seqattractor.sequences._patterns import as_items
 
 
@@ -135,8 +137,7 @@ def hidden_activity(net: SequenceMemory, X: ArrayLike | Sequence[ArrayLike], len
     inputs, targets, _ = net._shown(X, lengths)
     active = view.hidden.fields(inputs) >= 0
     follows, decoded = None, None
-    given = net.get_params(deep=False)
-    if given.get("learn") == "UV" and given.get("rule") == "three-factor":  # the hidden neurons have learned targets from P
+    if isinstance(net, SequenceAttractor) and not isinstance(net, FixedHiddenNetwork):  # hidden neurons that have learned targets
         follows = float(np.mean(active == (net.hidden_targets(targets) > 0)))
         # P^+ y without the pseudo-inverse of a large matrix: the least-squares solution of P x = y.
         read = np.linalg.lstsq(net.projection(), np.where(active, 1.0, -1.0).T, rcond=None)[0].T

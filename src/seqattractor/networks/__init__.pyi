@@ -14,4 +14,7 @@ from .sparse import SparseSequenceAttractor as SparseSequenceAttractor
 from .traits import Layer as Layer
 from .traits import NotApplicable as NotApplicable
 from .traits import Traits as Traits
+from .variants import FixedHiddenNetwork as FixedHiddenNetwork
+from .variants import HebbianReadoutNetwork as HebbianReadoutNetwork
+from .variants import LearnedTargetsAttractor as LearnedTargetsAttractor
 from .visible import VisibleNetwork as VisibleNetwork

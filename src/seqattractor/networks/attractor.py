@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, ClassVar, Literal, Self, final
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from seqattractor import rule as equations
 from seqattractor._checks import (
     check_choice,
     check_flag,
@@ -23,7 +22,7 @@ from seqattractor._checks import (
 from seqattractor.engine import engines
 from seqattractor.engine.firing import respond
 from seqattractor.engine.grid import InSteps, held_steps, hold_steps, in_steps, on_grid
-from seqattractor.engine.problem import Feedback, Learned, Problem, ProgressCallback
+from seqattractor.engine.problem import Learned, Problem, ProgressCallback
 from seqattractor.networks.base import check_learned
 from seqattractor.networks.choose_hidden import check_size, epochs_at_most, fit_smallest, given_size, remedies
 from seqattractor.networks.online import OnlineMemory, Weights, split_bias
@@ -36,7 +35,6 @@ _CHUNK = 2**22  # numbers of a temporary float array
 _HOLD = 10.0  # times init_scale: the size at which hidden biases that learn start
 
 
-@final
 class SequenceAttractor(OnlineMemory):
     """The recurrent network with hidden neurons of Lu & Wu and its local three-factor learning rule.
 
@@ -55,28 +53,12 @@ class SequenceAttractor(OnlineMemory):
     Without biases, where no field is exactly zero, the network is odd: it maps -xi to minus what it maps xi to, so that it cannot
     make the XOR sequence of the paper's section 3, however many hidden neurons there are. With biases it learns it.
 
-    In the paper hidden neurons learn to say a random projection of the next pattern, z = sign(P x(t+1)), eq. (4), and P never
-    changes. With ``targets="learned"`` it does: Q, the synapses through which the next pattern reaches the hidden neurons, gets
-    the very update that V gets, whose two factors meet there, too (Kolen and Pollack's local way to symmetric feedback)::
-
-        z = sign((P + lambda Q) x(t+1))          Q_ij += eta nu_j x_j(t+1) y_i(t)
-
     Parameters
     ----------
     n_hidden : int or "auto"
         M, the number of hidden neurons. With "auto" `fit` tries 25, 50, 100, ..., 3200 and keeps the smallest network that learns
         without an error left and locks on to the sequences from 9 of 10 cues with a tenth of their units flipped; if there is
         none, the one that stores most. `n_hidden_` tells how many there are.
-    learn : {"UV", "V"}
-        Learn both weight matrices, or keep U at its random start and learn only V.
-    rule : {"three-factor", "hebbian"}
-        How V learns. "hebbian" is the paper's ablation V = sum_t x(t+1) y(t)^T, in one go and with U fixed.
-    targets : {"random", "learned"}
-        What the hidden neurons learn to say: a fixed random projection of the next pattern, as in the paper, or one that learns
-        by the update of V. "learned" needs ``learn="UV"`` and the three-factor rule: a fixed U has no targets.
-    learned_feedback : float
-        lambda, if ``targets="learned"``: what one update of V adds to an entry of P, whose entries are standard normal; in
-        other words Q is counted in steps of eta. At 0 targets are those of P.
     kappa : float
         The robustness, a margin that every neuron must exceed at every transition.
     eta : float
@@ -86,10 +68,10 @@ class SequenceAttractor(OnlineMemory):
     init_scale : float
         The standard deviation of the initial U and V; 0 starts from zero weights. (P is always standard normal: only the sign
         of its projection counts.) Visible biases start like V. Hidden biases that learn start at plus or minus ten times
-        `init_scale`, so that a hidden neuron with a target that it cannot learn keeps to one state; those of a fixed U are drawn
-        as U is. The constant unit's weights in P are +1 or -1; where that would make a hidden target constant, or a copy of one
-        unit of the next pattern, they are as large as the largest of the others. All of these are drawn after U, V and P, which
-        are the same with and without biases.
+        `init_scale`, so that a hidden neuron with a target that it cannot learn keeps to one state. The constant unit's weights
+        in P are +1 or -1; where that would make a hidden target constant, or a copy of one unit of the next pattern, they are
+        as large as the largest of the others. All of these are drawn after U, V and P, which are the same with and without
+        biases.
     max_epochs : int or "auto"
         How often the sequences are presented at most. Learning ends earlier after an epoch without any error, since all later
         epochs would change nothing. "auto" is 500, as in the paper; where `n_hidden` is "auto", too, it is ten times as many if
@@ -97,8 +79,7 @@ class SequenceAttractor(OnlineMemory):
     target_threshold : float
         theta in z = sign(P x(t+1) - theta); above 0 the hidden targets are sparse.
     input_threshold : float
-        theta in zeta = sign(U xi - theta); above 0 the hidden activity is sparse. If it is not 0 and ``learn="V"``, U is
-        standard normal whatever `init_scale` is, as in the paper's ablation.
+        theta in zeta = sign(U xi - theta); above 0 the hidden activity is sparse.
     order : int or "auto"
         How many past patterns the network looks at. The visible state holds the last `order` patterns, and only the newest is
         predicted. "auto" takes the smallest number with which no pattern has two successors.
@@ -109,7 +90,7 @@ class SequenceAttractor(OnlineMemory):
     engine : {"exact", "reference"}
         The compiled integer engine, or the plain loop. Both learn the same weights, to the last bit.
     n_jobs : int, optional
-        How many threads the exact engine uses; -1 for all cores. Learned targets take one: each transition waits for the last.
+        How many threads the exact engine uses; -1 for all cores.
     warm_start : bool
         Whether `fit` goes on from the weights there are, as in scikit-learn, for up to `max_epochs` more epochs; numbers of
         hidden neurons and errors are kept, and further errors appended. This is, bit for bit, what one longer `fit` gives.
@@ -126,8 +107,6 @@ class SequenceAttractor(OnlineMemory):
         Weights from hidden to visible neurons.
     P_ : ndarray, shape (M, N)
         The fixed random projection that makes the hidden targets.
-    Q_ : ndarray of int, shape (M, N)
-        The learned feedback in units of eta, if ``targets="learned"``: V has changed by eta times its transpose since the start.
     hidden_bias_ : ndarray, shape (M,)
         b, if ``bias=True``.
     visible_bias_ : ndarray, shape (N,)
@@ -148,6 +127,8 @@ class SequenceAttractor(OnlineMemory):
 
     See Also
     --------
+    FixedHiddenNetwork, HebbianReadoutNetwork : the ablations of the paper, which keep U at its random start.
+    LearnedTargetsAttractor : the same with hidden targets that learn.
     VisibleNetwork : the same without hidden neurons.
     SparseSequenceAttractor : a rule with a larger capacity.
 
@@ -176,13 +157,6 @@ class SequenceAttractor(OnlineMemory):
     >>> net = sa.SequenceAttractor(n_hidden=30, bias=True, max_epochs=1000, random_state=0).fit(X)
     >>> net.converged_, (net.recall(X[0], steps=4) == X).all()
     (True, np.True_)
-
-    Learned targets; Q holds all that V has learned:
-
-    >>> X = sa.datasets.random_periodic(30, 100, rng=0)
-    >>> net = sa.SequenceAttractor(n_hidden=200, targets="learned", init_scale=0, random_state=0).fit(X)
-    >>> bool((net.V_ == net.eta * net.Q_.T).all()), net.score(X)
-    (True, 1.0)
     """
 
     U_ = InSteps()
@@ -197,7 +171,6 @@ class SequenceAttractor(OnlineMemory):
         "U_": "float M kN",
         "V_": "float N M",
         "P_": "float M N",
-        "Q_": "int M N if targets=learned",
         "hidden_bias_": "float M if bias",
         "visible_bias_": "float N if bias",
         "target_bias_": "float M if bias",
@@ -210,10 +183,6 @@ class SequenceAttractor(OnlineMemory):
         self,
         n_hidden: int | Literal["auto"] = 500,
         *,
-        learn: Literal["UV", "V"] = "UV",
-        rule: Literal["three-factor", "hebbian"] = "three-factor",
-        targets: Literal["random", "learned"] = "random",
-        learned_feedback: float = 0.02,
         kappa: float = 1.0,
         eta: float = 1e-3,
         bias: bool = False,
@@ -230,10 +199,6 @@ class SequenceAttractor(OnlineMemory):
         verbose: int = 0,
     ) -> None:
         self.n_hidden = n_hidden
-        self.learn = learn
-        self.rule = rule
-        self.targets = targets
-        self.learned_feedback = learned_feedback
         self.kappa = kappa
         self.eta = eta
         self.bias = bias
@@ -281,11 +246,6 @@ class SequenceAttractor(OnlineMemory):
         """
         from seqattractor.engine.exact import cluster
 
-        if self._learns_targets:
-            raise ValueError(
-                "targets='learned' cannot be learned on a cluster, where U is learned before V: call fit, or use "
-                "targets='random'."
-            )
         self._learner = partial(cluster.learn, client=client)
         try:
             return self.fit(X, lengths, callback=callback)
@@ -311,9 +271,6 @@ class SequenceAttractor(OnlineMemory):
         self, transitions: Transitions, max_epochs: int, callback: ProgressCallback | None = None, *, from_start: bool = False
     ) -> tuple[int, int]:
         """Learn on top of the present weights, which may be overwritten at the start; returns the errors of the last epoch."""
-        if self.rule == "hebbian":
-            self._add_hebbian(transitions)
-            return self._last_errors()
         problem = self._problem(transitions, self._weights(copy=not from_start), max_epochs)
         learn = self._learner or partial(engines.learn, engine=self.engine, n_jobs=self.n_jobs)
         learned = learn(problem, callback=callback)
@@ -325,15 +282,12 @@ class SequenceAttractor(OnlineMemory):
         """Draw U, V and P, in this order, then the biases if there are some."""
         M, N, N_in = given_size(self), self.n_features_in_, self.n_features_in_ * self.order_
         rng = as_generator(self.random_state)
-        check_memory(8 * M * (N_in + (3 if self._learns_targets else 2) * N), f"a network of {M} hidden neurons")
-        scale = float(self.init_scale)
-        self.U_ = rng.standard_normal((M, N_in)) * (1.0 if self._has_standard_U else scale)
-        self.V_ = rng.standard_normal((N, M)) * (0.0 if self.rule == "hebbian" else scale)
+        check_memory(8 * M * (N_in + 2 * N), f"a network of {M} hidden neurons")
+        self.U_ = rng.standard_normal((M, N_in)) * self._hidden_scale
+        self.V_ = rng.standard_normal((N, M)) * float(self.init_scale)
         self.P_: Weights = on_grid(rng.standard_normal((M, N)))
         if self.bias:
             self._draw_biases(rng)
-        if self._learns_targets:
-            self.Q_ = np.zeros((M, N), dtype=np.int64)
         self._no_errors_yet(hidden=True)
 
     @property
@@ -368,8 +322,8 @@ class SequenceAttractor(OnlineMemory):
         return respond(V, self._hidden_states(states), in_steps(self._visible_bias, eta))
 
     def _step_size(self, name: str) -> float:
-        """Hebbian weights are whole numbers, all others whole steps of eta beside their start."""
-        return 1.0 if self.rule == "hebbian" and name in ("V_", "visible_bias_") else float(self.eta)
+        """Weights are whole steps of eta beside their start."""
+        return float(self.eta)
 
     @property
     def _threshold(self) -> Any:
@@ -382,7 +336,7 @@ class SequenceAttractor(OnlineMemory):
         return self.visible_bias_ if self.bias else 0.0
 
     def hidden_targets(self, x_next: Patterns) -> Patterns:
-        """Give what the hidden neurons should say before each pattern, eq. (4); learned targets are those of now.
+        """Return the states that the hidden neurons learn to take before each pattern, eq. (4).
 
         Parameters
         ----------
@@ -405,15 +359,15 @@ class SequenceAttractor(OnlineMemory):
         z = np.empty((len(x_next), len(self.P_)), dtype=np.int8)
         # Patterns in float64, and the drive, are eight times as large as what is kept of them.
         for part in pieces(len(x_next), _CHUNK // max(self.P_.shape) + 1):
-            if self._learns_targets:
-                Q, feedback = self.Q_.astype(np.float64), float(self.learned_feedback)
-                z[part] = equations.learned_target(self._target_drive(x_next[part]), Q, x_next[part], feedback)
-            else:
-                z[part] = respond(self.P_, x_next[part], -self._target_threshold)
+            z[part] = self._targets_before(x_next[part])
         return z
 
+    def _targets_before(self, x_next: Patterns) -> Patterns:
+        """The hidden targets before each pattern, eq. (4): (n, N) -> (n, M)."""
+        return respond(self.P_, x_next, -self._target_threshold)
+
     def projection(self) -> Weights:
-        """Give the projection that makes the hidden targets: P, or P + lambda Q as it is now.
+        """Return the projection that makes the hidden targets.
 
         Returns
         -------
@@ -423,12 +377,12 @@ class SequenceAttractor(OnlineMemory):
         --------
         >>> import seqattractor as sa
         >>> X = sa.datasets.random_periodic(8, 40, rng=0)
-        >>> net = sa.SequenceAttractor(n_hidden=100, targets="learned", random_state=0).fit(X)
-        >>> bool((net.projection() == net.P_).all()), bool(((X[1:] @ net.projection().T >= 0) == (net.hidden(X[:-1]) > 0)).all())
-        (False, True)
+        >>> net = sa.SequenceAttractor(n_hidden=100, random_state=0).fit(X)
+        >>> bool(((X[1:] @ net.projection().T >= 0) == (net.hidden(X[:-1]) > 0)).all())
+        True
         """
         check_learned(self)
-        return self.P_ + float(self.learned_feedback) * self.Q_ if self._learns_targets else self.P_
+        return self.P_
 
     def layers(self) -> tuple[Layer, Layer]:
         """Give the hidden and the visible layer."""
@@ -437,8 +391,7 @@ class SequenceAttractor(OnlineMemory):
     def _layer(self, name: str, offset: Any) -> Layer:
         """A layer in steps of eta, as the network adds them up."""
         steps, eta = held_steps(self, name)
-        kappa = None if self.rule == "hebbian" else float(in_steps(self.kappa, eta))
-        return Layer.of(steps, in_steps(offset, eta), kappa=kappa)
+        return Layer.of(steps, in_steps(offset, eta), kappa=float(in_steps(self.kappa, eta)))
 
     def _walked_layers(self) -> tuple[Layer, Layer] | None:
         return self.layers() if self.engine == "exact" and self.order_ == 1 else None  # that engine is compiled, too
@@ -451,14 +404,6 @@ class SequenceAttractor(OnlineMemory):
     def check_parameters(self) -> None:
         """Refuse parameters that make no sense."""
         check_size(self)
-        check_choice(self.learn, "learn", ("UV", "V"))
-        check_choice(self.rule, "rule", ("three-factor", "hebbian"))
-        check_choice(self.targets, "targets", ("random", "learned"))
-        if self._learns_targets and (self.learn != "UV" or self.rule != "three-factor"):
-            raise ValueError(
-                "targets='learned' needs learn='UV' and rule='three-factor', since hidden neurons with a fixed U have no targets."
-            )
-        check_not_negative(self.learned_feedback, "learned_feedback")
         check_positive(self.kappa, "kappa")
         check_positive(self.eta, "eta")
         check_flag(self.bias, "bias")
@@ -474,43 +419,22 @@ class SequenceAttractor(OnlineMemory):
     def _problem(self, transitions: Transitions, weights: tuple[Weights, Weights], max_epochs: int) -> Problem:
         """What an engine or a cluster learns on top of some weights, which are in steps of eta."""
         x, x_next, _ = transitions
-        if self.engine == "exact" and self._learns_targets and max_epochs > 1:
-            check_memory(6 * len(x) ** 2, f"learning {len(x)} transitions, of which every two are compared")
         check_memory(len(x) * self.n_hidden_, f"the hidden targets of {len(x)} transitions")
-        z = feedback = None
-        if self._learns_targets:
-            feedback = Feedback(self._target_drive(x_next), self.Q_, float(self.learned_feedback))
-        elif self.learn == "UV":
-            z = self.hidden_targets(x_next)
         return Problem(
             x,
             x_next,
             U=weights[0],
             V=weights[1],
-            hidden_targets=z,
-            feedback=feedback,
+            **self._hidden_task(x_next, max_epochs),
             kappa=float(in_steps(self.kappa, float(self.eta))),
             input_threshold=float(in_steps(self.input_threshold, float(self.eta))),
             bias=bool(self.bias),
             max_epochs=max_epochs,
         )
 
-    def _add_hebbian(self, transitions: Transitions) -> None:
-        """Add the Hebbian weights of some transitions to V, on the hidden states of a fixed U, all in one go."""
-        y = self._hidden_states(transitions.inputs)
-        self.V_ = self.V_ + equations.hebbian(y, transitions.targets)
-        if self.bias:  # the constant unit's part of the sum: the theta of Theorem 1
-            self.visible_bias_ = self.visible_bias_ + transitions.targets.sum(axis=0)
-        self._count_errors(int(np.sum(equations.visible_state(self.V_, y, self._visible_bias) != transitions.targets)), 0)
-
-    @property
-    def _learns_targets(self) -> bool:
-        """Whether the projection that makes the hidden targets learns, too."""
-        return self.targets == "learned"
-
-    def _target_drive(self, x_next: Patterns) -> Weights:
-        """What P says to the hidden neurons before each pattern: (n, N) -> (n, M)."""
-        return equations.target_drive(self.P_, x_next, self._target_threshold)
+    def _hidden_task(self, x_next: Patterns, max_epochs: int) -> dict[str, Any]:
+        """What U learns, as fields of a `Problem`: fixed targets."""
+        return {"hidden_targets": self.hidden_targets(x_next)}
 
     @property
     def _target_threshold(self) -> Any:
@@ -519,22 +443,24 @@ class SequenceAttractor(OnlineMemory):
         return theta - self.target_bias_ if self.bias else theta
 
     @property
-    def _has_standard_U(self) -> bool:
-        """Whether a fixed U is standard normal, whatever `init_scale` is: a threshold is counted in its units."""
-        return self.learn == "V" and self.input_threshold != 0
+    def _hidden_scale(self) -> float:
+        """The standard deviation of the initial U."""
+        return float(self.init_scale)
 
     def _draw_biases(self, rng: np.random.Generator) -> None:
         """Draw the weights of the constant unit: to hidden neurons, to visible ones, and in P."""
         M, N = self.n_hidden_, self.n_features_in_
-        scale = float(self.init_scale)
-        if self.learn == "UV" and self.rule == "three-factor":
-            # The updates of a hidden neuron that cannot learn its target may cancel in every epoch (those of XOR do). Its start
-            # must hold it in one state meanwhile: V would learn from the states right after updates, which recall does not see.
-            self.hidden_bias_ = rng.choice([-_HOLD, _HOLD], M) * scale
-        else:
-            self.hidden_bias_ = rng.standard_normal(M) * (1.0 if self._has_standard_U else scale)
-        self.visible_bias_ = rng.standard_normal(N) * (0.0 if self.rule == "hebbian" else scale)
+        self.hidden_bias_ = self._drawn_hidden_bias(rng, M)
+        self.visible_bias_ = rng.standard_normal(N) * float(self.init_scale)
         self.target_bias_ = on_grid(rng.choice([-1.0, 1.0], M) * _weight_of_constant_unit(self.P_))
+
+    def _drawn_hidden_bias(self, rng: np.random.Generator, M: int) -> Weights:
+        """The initial hidden biases, which are large.
+
+        The updates of a hidden neuron that cannot learn its target may cancel in every epoch (those of XOR do). Its start must
+        hold it in one state meanwhile: V would learn from the states right after updates, which recall does not see.
+        """
+        return rng.choice([-_HOLD, _HOLD], M) * float(self.init_scale)
 
     def _weights(self, *, copy: bool) -> tuple[Weights, Weights]:
         """U and V as learning takes them, in steps of eta: biases are their last columns."""
@@ -561,8 +487,6 @@ class SequenceAttractor(OnlineMemory):
             arrays["V_"], arrays["visible_bias_"] = split_bias(V)
         for name, steps in arrays.items():
             hold_steps(self, name, steps, float(self.eta))
-        if learned.Q is not None:
-            self.Q_ = learned.Q
 
 
 def _weight_of_constant_unit(P: Weights) -> Weights:

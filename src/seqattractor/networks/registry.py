@@ -39,16 +39,9 @@ class Entry:
 
 REGISTRY: dict[str, Entry] = {
     "attractor": Entry("networks.attractor", "SequenceAttractor", "paper", "the paper's network, U and V learned"),
-    "attractor-V": Entry(
-        "networks.attractor", "SequenceAttractor", "paper", "the paper's network, only V learned", {"learn": "V"}
-    ),
+    "attractor-V": Entry("networks.variants", "FixedHiddenNetwork", "paper", "the paper's network, only V learned"),
     "attractor-hebbian": Entry(
-        "networks.attractor",
-        "SequenceAttractor",
-        "paper",
-        "the paper's network, U fixed and V Hebbian",
-        {"learn": "V", "rule": "hebbian"},
-        by_default=False,
+        "networks.variants", "HebbianReadoutNetwork", "paper", "the paper's network, U fixed and V Hebbian", by_default=False
     ),
     "attractor-bias": Entry(
         "networks.attractor",
@@ -59,11 +52,10 @@ REGISTRY: dict[str, Entry] = {
         by_default=False,
     ),
     "attractor-learned-targets": Entry(
-        "networks.attractor",
-        "SequenceAttractor",
+        "networks.variants",
+        "LearnedTargetsAttractor",
         "paper",
         "the paper's network with learned hidden targets",
-        {"targets": "learned"},
         by_default=False,
     ),
     "sparse": Entry("networks.sparse", "SparseSequenceAttractor", "ours", "the same architecture with sparse hidden codes"),

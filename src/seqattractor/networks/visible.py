@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqattractor import rule as equations
-from seqattractor._checks import check_choice, check_count, check_flag, check_in_steps, check_not_negative, check_positive
+from seqattractor._checks import check_choice, check_count, check_flag, check_in_steps, check_not_negative, check_positive, say
 from seqattractor.engine import engines
 from seqattractor.engine.firing import respond
 from seqattractor.engine.grid import InSteps, exact_rows, held_steps, in_steps
@@ -34,11 +34,11 @@ class VisibleNetwork(OnlineMemory):
 
     Parameters
     ----------
-    rule : "perceptron" or callable
-        How W learns: by the margin perceptron, which is the three-factor rule directly on W; or by a rule of your own, called as
-        ``rule(W, x, x_next)`` for every transition: it changes W in place and returns its number of errors, and is called until
-        an epoch has none. With biases it sees x with a last entry of 1, and W with a last column of biases. After each epoch W is
-        rounded to 40 bits, so that recall adds it up without rounding.
+    rule : callable, optional
+        A learning rule in place of the margin perceptron, which is the three-factor rule directly on W. It is called as
+        ``rule(W, x, x_next)`` for every transition, changes W in place and returns its number of errors, until an epoch has none.
+        With biases x has a last entry of 1, and W a last column of biases. After each epoch W is rounded to 40 bits, so that
+        recall adds it up without rounding.
     bias : bool
         Whether neurons have biases. They start like W, and are drawn after it. The paper's experiments have none.
     leak : float
@@ -108,7 +108,7 @@ class VisibleNetwork(OnlineMemory):
 
     def __init__(
         self,
-        rule: Literal["perceptron"] | OnlineRule = "perceptron",
+        rule: OnlineRule | None = None,
         *,
         kappa: float = 1.0,
         eta: float = 1e-3,
@@ -141,14 +141,14 @@ class VisibleNetwork(OnlineMemory):
 
     def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int] | None:
         """Learn the perceptron by the chosen engine, and a rule of the user's transition by transition."""
-        if callable(self.rule):
+        if self.rule is not None:
             return super().fit_transitions(transitions, callback)
         self._init_learning(transitions)
         return self._learn(transitions, int(self.max_epochs), callback)
 
     def _resume(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int] | None:
         """Go on with the perceptron by the chosen engine, and with a rule of the user's transition by transition."""
-        if callable(self.rule):
+        if self.rule is not None:
             return super()._resume(transitions, callback)
         return self._learn(transitions, int(self.max_epochs), self._counting_on(callback))
 
@@ -162,7 +162,7 @@ class VisibleNetwork(OnlineMemory):
 
     def _present(self, transitions: Transitions) -> None:
         """Learn from each transition in turn: an epoch as `fit` has it."""
-        if not callable(self.rule):
+        if self.rule is None:
             self._learn(transitions, 1)
             return
         x, x_next = self._presented(transitions).astype(np.float64), transitions.targets.astype(np.float64)
@@ -207,7 +207,7 @@ class VisibleNetwork(OnlineMemory):
 
     def _step_size(self, name: str) -> float | None:
         """Eta; sums of earlier patterns, and a rule of the user's, make no whole steps of it."""
-        return None if self._leak or callable(self.rule) else float(self.eta)
+        return None if self._leak or self.rule is not None else float(self.eta)
 
     @property
     def _leak(self) -> float:
@@ -236,18 +236,18 @@ class VisibleNetwork(OnlineMemory):
         """W and biases as they are added up, and in the same units the margin that they were trained for, if any."""
         W, eta = held_steps(self, "W_")
         bias = self.visible_bias_ if self.bias else 0.0
-        kappa = None if callable(self.rule) else float(in_steps(self.kappa, eta))
+        kappa = None if self.rule is not None else float(in_steps(self.kappa, eta))
         return W, in_steps(bias, eta), kappa
 
     def traits(self) -> Traits:
         """Tell what is fair to know; whether a rule of the user's is local is not known here."""
         weights = ("W_", "visible_bias_") if self.bias else ("W_",)
-        return Traits(weights=weights, stores_patterns=False, online=True, local=None if callable(self.rule) else True)
+        return Traits(weights=weights, stores_patterns=False, online=True, local=None if self.rule is not None else True)
 
     def check_parameters(self) -> None:
         """Refuse parameters that make no sense."""
-        if not callable(self.rule):
-            check_choice(self.rule, "rule", ("perceptron",))
+        if self.rule is not None and not callable(self.rule):
+            raise TypeError(f"rule must be a callable rule(W, x, x_next) or None, but it is {say(self.rule)}.")
         check_positive(self.kappa, "kappa")
         check_positive(self.eta, "eta")
         check_flag(self.bias, "bias")

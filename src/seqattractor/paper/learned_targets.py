@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 
 from seqattractor import plots
 from seqattractor.networks.attractor import SequenceAttractor
+from seqattractor.networks.variants import LearnedTargetsAttractor
 from seqattractor.noise import flip
 from seqattractor.paper import agreement
 from seqattractor.paper.retrieval import AXES, COLORS, FIXED, counts_and_intervals
@@ -52,8 +53,11 @@ def retrieve_and_look(settings: dict[str, Any], seed: np.random.SeedSequence) ->
     (True, 0.0, True)
     """
     sequence, network, cue, look = seed.spawn(4)
-    how = {key: settings[key] for key in ("targets", "learned_feedback") if key in settings}
-    net = SequenceAttractor(settings["M"], n_jobs=1, random_state=np.random.default_rng(network), **LEARNING, **how)
+    how: dict[str, Any] = {"n_jobs": 1, "random_state": np.random.default_rng(network), **LEARNING}
+    if settings["targets"] == "learned":
+        net: SequenceAttractor = LearnedTargetsAttractor(settings["M"], learned_feedback=settings["learned_feedback"], **how)
+    else:
+        net = SequenceAttractor(settings["M"], **how)
     sizes = {"n": settings["N"], "t": settings["T"], "flips": settings["flips"]}
     found = retrieve_with(net, sizes, np.random.default_rng(sequence), np.random.default_rng(cue))
     X, _ = draw_sequences(1, settings["T"], settings["N"], rng=np.random.default_rng(sequence))  # the same again
@@ -184,6 +188,6 @@ TARGET = _LearnedTargets(
     title="Table 1 with learned targets",
     trial="learned_targets:retrieve_and_look",
     about="Hidden neurons learn to say sign(P x(t+1)) with a fixed random P. Here P becomes P + lambda Q, where Q gets the "
-    f'update of V (targets="learned", lambda = {LEARNED_FEEDBACK}), beside fixed targets. Success as in table 1; and from every '
+    f"update of V (lambda = {LEARNED_FEEDBACK}), beside fixed targets. Success as in table 1; and from every "
     "stored pattern with 10 flipped units, how many are wrong a few steps later. Learning only V has no hidden targets.",
 )

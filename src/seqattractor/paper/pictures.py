@@ -21,6 +21,7 @@ from seqattractor.datasets._moving_digits import moving_digits
 from seqattractor.datasets._walker import walker
 from seqattractor.io._paper_data import load_gait, load_moving_mnist
 from seqattractor.networks.attractor import SequenceAttractor
+from seqattractor.networks.variants import FixedHiddenNetwork, HebbianReadoutNetwork
 from seqattractor.noise import flip
 from seqattractor.paper.settings import DIGITS, GAIT, LEARNING
 from seqattractor.paper.target import Cell, Outcome, Request, Result, Row, Target
@@ -30,22 +31,22 @@ from seqattractor.sequences import Sequences
 from seqattractor.sequences._transitions import LOCKED_ON
 from seqattractor.study.settings import PERIODS
 
-PARAMETERS: dict[str, dict[str, Any]] = {"hebbian": {"rule": "hebbian", "learn": "V"}, "V": {"learn": "V"}, "UV": {"learn": "UV"}}
-"""The ways of learning of appendix E, as parameters of the network."""
+CLASSES: dict[str, type[SequenceAttractor]] = {"hebbian": HebbianReadoutNetwork, "V": FixedHiddenNetwork, "UV": SequenceAttractor}
+"""The ways of learning of appendix E."""
 
 
 def recall_pictures(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str, Any]:
     """Train one network and recall every sequence from its corrupted first frame.
 
-    Settings are those of `load_pictures`, the method (a key of `PARAMETERS`), M and flips.
+    Settings are those of `load_pictures`, the method (a key of `CLASSES`), M and flips.
     """
     number = int(seed.spawn_key[-1])  # of the trial
     rng = np.random.default_rng(seed)
     pictures = load_pictures(settings, number)
     if "sha256" in settings and settings["sha256"] != sha256_of(load_pictures(settings, 0)):
         raise ValueError(f"{settings['path']} holds other pictures here than where the run was started; give workers the same.")
-    how = PARAMETERS[settings["method"]]
-    net = SequenceAttractor(settings["M"], random_state=rng, engine="exact", n_jobs=1, **how, **LEARNING).fit(pictures)
+    network = CLASSES[settings["method"]]
+    net = network(settings["M"], random_state=rng, engine="exact", n_jobs=1, **LEARNING).fit(pictures)
     sequences = pictures.split()
     cues = flip(np.stack([x[0] for x in sequences]), settings["flips"], rng=rng)
     T = len(sequences[0])

@@ -18,6 +18,7 @@ from matplotlib.figure import Figure
 
 from seqattractor import plots
 from seqattractor.networks.attractor import SequenceAttractor
+from seqattractor.networks.variants import FixedHiddenNetwork
 from seqattractor.paper import agreement
 from seqattractor.paper.settings import LEARNING, RANDOM_SEQUENCES, SPARSITY
 from seqattractor.paper.target import Cell, Outcome, Request, Result, Row, Target, count_successes, draw_successes, flat_interval
@@ -58,10 +59,11 @@ def _theta(settings: dict[str, Any]) -> float:
 def _retrieves(settings: dict[str, Any], seed: np.random.SeedSequence, **parameters: float) -> bool:
     """Return whether the paper's network retrieves its sequence; one random stream serves sequence, network and cue."""
     rng = np.random.default_rng(seed)
-    how = {"learn": settings["learn"], "engine": "exact", "n_jobs": 1, "random_state": rng, **LEARNING, **parameters}
+    network = SequenceAttractor if settings["learn"] == "UV" else FixedHiddenNetwork
+    how = {"engine": "exact", "n_jobs": 1, "random_state": rng, **LEARNING, **parameters}
     length = settings.get("distinct", settings["T"] - 1) + 1  # with the last pattern, which is the first again
     sizes = {"n": settings["N"], "t": length, "flips": settings["flips"]}
-    return bool(retrieve_with(SequenceAttractor(settings["M"], **how), sizes, rng, rng)["success"])
+    return bool(retrieve_with(network(settings["M"], **how), sizes, rng, rng)["success"])
 
 
 WAYS = {"V": "Learning only V", "UV": "Learning U and V"}

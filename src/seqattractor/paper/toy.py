@@ -27,7 +27,7 @@ def train_perceptron(settings: dict[str, Any], seed: np.random.SeedSequence) -> 
     if "proof" in settings:
         return _prove(settings["proof"])
     X = toy(settings["sequence"])
-    net = VisibleNetwork("perceptron", random_state=np.random.default_rng(seed), engine="exact", n_jobs=1, **LEARNING).fit(X)
+    net = VisibleNetwork(random_state=np.random.default_rng(seed), engine="exact", n_jobs=1, **LEARNING).fit(X)
     trajectory = net.recall(X[0], steps=PERIODS * len(X))
     return {
         "success": retrieved(trajectory, X),
