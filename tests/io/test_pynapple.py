@@ -184,7 +184,7 @@ def test_a_recall_becomes_a_frame_with_times():
             "no sample between 2 and 4 s, in epoch 0; take wider",
         ),
         (lambda: sa.io.from_pynapple(nap.Tsd(t=[4.0], d=[1], time_support=nap.IntervalSet(0, 5))), "too few samples"),
-        (lambda: sa.io.from_pynapple(group(), 0.1, threshold="mean"), "the threshold must be a number"),
+        (lambda: sa.io.from_pynapple(group(), 0.1, threshold="mean"), "a threshold that is not a number must be one of"),
         (lambda: sa.io.to_pynapple(np.ones((3, 2))), "give a rate"),
         (lambda: sa.io.to_pynapple(np.ones((3, 2)), rate=2, units=["a"]), "units must name every column"),
         (lambda: sa.io.to_pynapple(np.ones((3, 2)), rate=0), "rate must be above 0"),

@@ -304,7 +304,7 @@ def test_a_partial_fit_that_is_stopped_leaves_the_network_as_it_was(name, learne
     if learned:
         net.partial_fit(X)
         twin.partial_fit(X)
-    present = type(net)._present
+    present = inspect.getattr_static(type(net), "_present")
 
     def stopped(self, transitions):
         present(self, transitions)
