@@ -44,12 +44,11 @@ TARGETS = {
     "biases": "retrieval:BIASES",
     "learned-targets": "learned_targets:TARGET",
     "capacity": "capacity:TARGET",
-    "comparison": "comparison:TARGET",
     **{name: f"neighbours:{name}" for name in EXPERIMENTS},
 }
 NEIGHBOURS = tuple(EXPERIMENTS)
 """Systems of the paper's list and some others, each with an experiment of its own; "neighbours" stands for all of them."""
-PAST_THE_PAPER = ("pooled", "biases", "learned-targets", "capacity", "comparison", *NEIGHBOURS)
+PAST_THE_PAPER = ("pooled", "biases", "learned-targets", "capacity", *NEIGHBOURS)
 """These take long, so "all" leaves them out."""
 QUICK_TRIALS = 5
 

@@ -84,7 +84,7 @@ def _content(comparison: Comparison, kind: str, timing: bool, figure: Picture | 
 def _picture(comparison: Comparison) -> Picture:
     """Return the figure of a page."""
     words = f"{comparison.settings['title']}: success of all networks against the {comparison.settings['axis']}"
-    return picture(lambda: comparison_figure([comparison]), words)
+    return picture(lambda: comparison_figure(comparison), words)
 
 
 def _success(row: Row) -> str:

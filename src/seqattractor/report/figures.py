@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Sequence
-from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -105,32 +104,29 @@ def paper_figure(comparison: Comparison, *, width: float = COLUMN) -> Figure:
     return figure
 
 
-def comparison_figure(comparisons: Sequence[Comparison]) -> Figure:
-    """Draw success with intervals: a row for each comparison, in one panel if its networks can be distinguished there.
+def comparison_figure(comparison: Comparison) -> Figure:
+    """Draw success with intervals, in one panel if all networks can be distinguished there.
 
     Else networks that learn stand beside those that store patterns; where these are too many, rivals have panels of their own.
     """
-    rows = [row for comparison in comparisons for row in _panels(comparison)]
-    widest = max(map(len, rows))
-    figsize = (7.0 if widest == 1 else 12.5, 3.9 * len(rows))
-    figure, axes = plt.subplots(len(rows), widest, figsize=figsize, squeeze=False, sharey=True, layout="constrained")
-    for row_axes, row in zip(axes, rows, strict=True):
-        for ax, panel in zip_longest(row_axes, row):
-            if panel is None:
-                ax.set_visible(False)
-                continue
-            comparison, words, names = panel
-            plots.comparison_curves(comparison, networks=names, ax=ax)
-            ax.set_title(f"{comparison.settings['title']}: {words}" if words else comparison.settings["title"])
-        for ax in row_axes[1:]:
-            ax.set_ylabel("")
+    panels = _panels(comparison)
+    columns = min(2, len(panels))
+    rows = -(-len(panels) // columns)
+    figsize = (7.0 if columns == 1 else 12.5, 3.9 * rows)
+    figure, axes = plt.subplots(rows, columns, figsize=figsize, squeeze=False, sharey=True, layout="constrained")
+    title = comparison.settings["title"]
+    for ax, (words, names) in zip(axes.flat, panels.items(), strict=True):
+        plots.comparison_curves(comparison, networks=names, ax=ax)
+        ax.set_title(f"{title}: {words}" if words else title)
+    for ax in axes[:, 1:].flat:
+        ax.set_ylabel("")
     return figure
 
 
-def _panels(comparison: Comparison) -> list[list[tuple[Comparison, str, list[str]]]]:
-    """Return the panels of a comparison, at most two in a row: (comparison, title, names of networks)."""
+def _panels(comparison: Comparison) -> dict[str, list[str]]:
+    """Return the names of the networks of each panel, by its title: one, two or four of them."""
     if len(comparison.networks) <= _MOST_CURVES:
-        return [[(comparison, "", [n["network"] for n in comparison.networks])]]
+        return {"": [n["network"] for n in comparison.networks]}
     kinds = {False: "weights learned", True: "patterns stored"}
     groups = {words: [n for n in comparison.networks if bool(n["stores_patterns"]) is kind] for kind, words in kinds.items()}
     if max(map(len, groups.values())) > _MOST_CURVES:
@@ -139,8 +135,7 @@ def _panels(comparison: Comparison) -> list[list[tuple[Comparison, str, list[str
             for words, networks in groups.items()
             for who in ("rivals", "others")
         }
-    panels = [(comparison, words, [n["network"] for n in networks]) for words, networks in groups.items()]
-    return [panels[k : k + 2] for k in range(0, len(panels), 2)]
+    return {words: [n["network"] for n in networks] for words, networks in groups.items()}
 
 
 def capacity_figure(capacities: CapacityMap) -> Figure:
