@@ -31,7 +31,7 @@ from seqattractor.study.store import Store
 HERE = Path(__file__).parent
 KEPT = HERE / "capacity.json"
 DOCS = HERE.parent / "docs"
-TABLES = ("lengths", "flips", "control", "ablations", "limits", "starts", "robustness", "scaling", "baseline", "digits")
+TABLES = ("lengths", "flips", "control", "ablations", "limits", "digits")
 """Names of the tables of the target, in its order."""
 
 REDUCED = FULL | {
@@ -43,7 +43,6 @@ REDUCED = FULL | {
     "ablation_lengths": [800],
     "inside_lengths": [100, 500, 800, 1000, 1200],
     "digits": FULL["digits"] | {"stored": [20], "paper": [20], "trials": 1},
-    "scaling": [[N, M] for N in (50, 100) for M in (100, 200)],
 }
 
 
@@ -109,8 +108,7 @@ def source(result):
     commands = {size(FULL): "seqattractor reproduce capacity", size(REDUCED): "benchmarks/capacity_page.py --reduced OUT"}
     command = commands.get(size(s), "seqattractor reproduce capacity --quick")
     return (
-        f"``{command}``, seed {s['seed']}: N = {s['N']}, M = {s['M']}, {s['flips']} flips. Trials in a cell: {counts} "
-        f"(for scaling a trial is a search of up to {s['search_trials']} networks)."
+        f"``{command}``, seed {s['seed']}: N = {s['N']}, M = {s['M']}, {s['flips']} flips. Trials in a cell: {counts}."
     )
 
 
