@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-import matplotlib as mpl
 import numpy as np
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
@@ -18,7 +17,7 @@ from matplotlib.figure import Figure
 from seqattractor import plots
 from seqattractor.analysis._certificate import certify
 from seqattractor.analysis._gardner import gardner_capacity
-from seqattractor.analysis._lost_starts import ENDS, FIRST_STEPS, lost_starts
+from seqattractor.analysis._lost_starts import lost_starts
 from seqattractor.analysis._robustness import robustness_curve
 from seqattractor.datasets._moving_digits import moving_digits
 from seqattractor.networks.attractor import SequenceAttractor
@@ -28,7 +27,6 @@ from seqattractor.networks.sparse import SparseSequenceAttractor
 from seqattractor.noise import flip
 from seqattractor.paper.settings import LEARNING
 from seqattractor.paper.target import Cell, Outcome, Request, Result, Row, Target, count_successes, draw_successes, flat_interval
-from seqattractor.plots._analysis import END_COLORS
 from seqattractor.report.page import Line, Table, Verdict
 from seqattractor.sequences import Patterns
 from seqattractor.study.trial import Task, draw_sequences, judge, recall_task, retrieve_with
@@ -300,23 +298,37 @@ class _CapacityPage(Target):
             ),
             _ablation_table(result),
             _limit_table(result),
-            _digit_table(result),
         ]
 
     def figure(self, result: Result) -> Figure:
-        return success_figure(result)
-
-    def more_figures(self, result: Result) -> dict[str, tuple[str, Callable[[], Figure]]]:
-        return {
-            "ablations": (
-                "What each part of the rule is worth: the basin with one thing changed.",
-                partial(ablation_figure, result),
-            ),
-            "inside": (
-                "Where starts are lost, and what robustness is left, against the length of the sequence.",
-                partial(inside_figure, result),
-            ),
-        }
+        """Draw success and basin against T, success against flips, and moving digits."""
+        s = result.data["settings"]
+        figure, ((success, basins), (cues, digits)) = plt.subplots(2, 2, figsize=(9.6, 7.2), layout="constrained")
+        colors = dict(zip(NAMES, (plots.BLUE, plots.GREEN, plots.ORANGE, plots.GREY, plots.RED), strict=True))
+        short = {name: words.partition(",")[0] for name, words in NAMES.items()}
+        for k, (name, words) in enumerate(NAMES.items()):
+            rows, line = result.rows(part="length", network=name), {"color": colors[name], "label": words}
+            draw_successes(rows, "T", shift=0.005 * max(s["lengths"]) * (k - 2), ax=success, **line)
+            _draw_percent(basins, rows, "T", [100 * row["basin"] for row in rows], linewidth=1.4, **line)
+        for ax in (success, basins):
+            for T in (s["M"] + 1, 2 * s["M"] + 1):
+                ax.axvline(T, color=plots.GREY, linewidth=0.8, linestyle=":")
+            ax.set_xlabel("period length T (dotted: M + 1, 2M + 1)")
+        figure.legend(*basins.get_legend_handles_labels(), fontsize=8, ncols=3, loc="outside upper center")
+        for k, name in enumerate(("sparse", "paper", ONE_HOT)):
+            for T, dash in zip(s["cue_lengths"], ("-", "--"), strict=True):
+                rows, line = result.rows(part="flips", network=name, T=T), {"color": colors[name], "linestyle": dash}
+                draw_successes(rows, "flips", shift=0.2 * k, label=f"{short[name]}, T = {T}", ax=cues, **line)
+        for name in ("dense", "sparse", "paper", ONE_HOT):  # the first two lie on each other
+            rows = result.rows(part="digits", network=name)
+            recalled = [100 * np.mean(row["recalled"]) / row["stored"] for row in rows]
+            _draw_percent(digits, rows, "stored", recalled, color=colors[name], label=short[name])
+        basins.set(ylabel="basin, %")
+        cues.set(xlabel="flipped units of the cue", xticks=s["cue_flips"])
+        digits.set(xlabel="stored sequences of moving digits", xticks=s["digits"]["stored"], ylabel="all frames exact, %")
+        for ax in (cues, digits):  # above the panels, where no interval can lie
+            ax.legend(fontsize=8, ncols=2, loc="lower center", bbox_to_anchor=(0.5, 1.0))
+        return figure
 
 
 COLUMNS = ("part", "network", "options", "N", "M", "T", "flips", "stored")
@@ -399,15 +411,6 @@ def _limit_table(result: Result) -> Table:
     return Table.of(loads(result), columns, "What is stored beside the limits for random patterns and random targets.")
 
 
-def _digit_table(result: Result) -> Table:
-    """Return the moving digits recalled."""
-    lines = [
-        [f"{NAMES[row['network']]}, {row['stored']} stored", ", ".join(map(str, row["recalled"]))]
-        for row in result.rows(part="digits")
-    ]
-    return Table(["moving digits", "sequences with all frames exact"], lines, "One number for each set of sequences.")
-
-
 def bits_per_weight(T: int, N: int, M: int) -> float:
     """Return the bits of T random patterns (the last is the first) for each of the 2MN + M weights of a sparse network.
 
@@ -443,103 +446,11 @@ def loads(result: Result) -> list[Row]:
     return rows
 
 
-# -- figures -----------------------------------------------------------------------------------------------------------
-
-
-def success_figure(result: Result) -> Figure:
-    """Draw success and basin against T, success against flips, and moving digits."""
-    s = result.data["settings"]
-    figure, ((success, basins), (cues, digits)) = plt.subplots(2, 2, figsize=(9.6, 7.2), layout="constrained")
-    colors = dict(zip(NAMES, (plots.BLUE, plots.GREEN, plots.ORANGE, plots.GREY, plots.RED), strict=True))
-    short = {name: words.partition(",")[0] for name, words in NAMES.items()}
-    for k, (name, words) in enumerate(NAMES.items()):
-        rows, line = result.rows(part="length", network=name), {"color": colors[name], "label": words}
-        draw_successes(rows, "T", shift=0.005 * max(s["lengths"]) * (k - 2), ax=success, **line)
-        _draw_percent(basins, rows, "T", [100 * row["basin"] for row in rows], linewidth=1.4, **line)
-    for ax in (success, basins):
-        for T in (s["M"] + 1, 2 * s["M"] + 1):
-            ax.axvline(T, color=plots.GREY, linewidth=0.8, linestyle=":")
-        ax.set_xlabel("period length T (dotted: M + 1, 2M + 1)")
-    figure.legend(*basins.get_legend_handles_labels(), fontsize=8, ncols=3, loc="outside upper center")
-    for k, name in enumerate(("sparse", "paper", ONE_HOT)):
-        for T, dash in zip(s["cue_lengths"], ("-", "--"), strict=True):
-            rows, line = result.rows(part="flips", network=name, T=T), {"color": colors[name], "linestyle": dash}
-            draw_successes(rows, "flips", shift=0.2 * k, label=f"{short[name]}, T = {T}", ax=cues, **line)
-    for name in ("dense", "sparse", "paper", ONE_HOT):  # the first two lie on each other
-        rows = result.rows(part="digits", network=name)
-        recalled = [100 * np.mean(row["recalled"]) / row["stored"] for row in rows]
-        _draw_percent(digits, rows, "stored", recalled, color=colors[name], label=short[name])
-    basins.set(ylabel="basin, %")
-    cues.set(xlabel="flipped units of the cue", xticks=s["cue_flips"])
-    digits.set(xlabel="stored sequences of moving digits", xticks=s["digits"]["stored"], ylabel="all frames exact, %")
-    for ax in (cues, digits):  # above the panels, where no interval can lie
-        ax.legend(fontsize=8, ncols=2, loc="lower center", bbox_to_anchor=(0.5, 1.0))
-    return figure
-
-
 def _draw_percent(ax: Axes, rows: list[Row], x: str, percent: list[Any], **line: Any) -> None:
     """Draw a line of percentages that have no interval."""
     ax.plot([row[x] for row in rows], percent, "o-", markersize=4, **line)
     ax.set(ylim=(-4, 104))
     ax.grid(visible=True)
-
-
-def ablation_figure(result: Result) -> Figure:
-    """Draw the basin with one thing changed, a panel for each length, with the successes beside the bars."""
-    names, lengths = list(result.data["settings"]["ablations"]), result.data["settings"]["ablation_lengths"]
-    size = (3.4 + 2.6 * len(lengths), 0.6 + 0.3 * len(names))
-    figure, axes = plt.subplots(1, len(lengths), figsize=size, sharey=True, squeeze=False, layout="constrained")
-    for ax, T in zip(axes[0], lengths, strict=True):
-        rows = [result.rows(part="ablation", options=name, T=T)[0] for name in names]
-        basins = [100 * row["basin"] for row in rows]
-        ax.barh(names, basins, color=[plots.BLUE] + [plots.GREY] * (len(rows) - 1), height=0.7)
-        ax.axvline(basins[0], color=plots.BLUE, linewidth=1, linestyle=":")
-        for place, row in enumerate(rows):
-            ax.text(103, place, _counted(row), va="center", fontsize=8)
-        ax.set(xlim=(0, 122), xticks=[0, 25, 50, 75, 100], xlabel="basin, %; beside it success", title=f"T = {T}")
-        ax.grid(axis="x")
-    axes[0, 0].set_ylim(len(names) - 0.5, -0.5)
-    return figure
-
-
-def _legend_and_grid(ax: Axes, place: Any) -> None:
-    """Add a small legend and a grid."""
-    ax.legend(fontsize=8, loc=place)
-    ax.grid(visible=True)
-
-
-def inside_figure(result: Result) -> Figure:
-    """Draw first steps, ends of lost starts, proven and measured flips, and curves of robustness."""
-    s, rows = result.data["settings"], result.rows(part="inside")
-    T = [row["T"] for row in rows]
-    figure, ((first, ends), (proven, curves)) = plt.subplots(2, 2, figsize=(10.4, 7.2), layout="constrained")
-    counts = np.array([row["counts"] for row in rows], dtype=float)
-    share = 100 * counts / counts.sum(axis=(1, 2), keepdims=True)
-    for k, (name, color) in enumerate(zip(FIRST_STEPS, (plots.BLUE, plots.ORANGE, plots.GREEN, plots.RED), strict=True)):
-        if k:
-            first.plot(T, share[:, k].sum(axis=1), "o-", markersize=4, color=color, label=f"{name}: all starts")
-        words = "lost although right" if not k else f"{name}: lost"
-        first.plot(T, share[:, k, 1:].sum(axis=1), "--", linewidth=1.2, color=color, label=words)
-    first.set(ylabel=f"starts with {s['flips']} flips, %", title="hidden neurons in the first step", ylim=(0, None))
-    lost = share[:, :, 1:].sum(axis=1)
-    ends.stackplot(T, *lost.T, labels=ENDS[1:], colors=[END_COLORS[end] for end in ENDS[1:]], alpha=0.85)
-    ends.set(ylabel=f"starts with {s['flips']} flips, %", title="where lost starts end", ylim=(0, None))
-    flips = np.array(s["robust_flips"], dtype=float)
-    for rate, words, marker, color in ((0.5, "half", "o-", plots.BLUE), (0.95, "95 %", "s-", plots.GREEN)):
-        falling = [np.minimum.accumulate(row["right"]) for row in rows]
-        borne = [np.interp(-rate, -each, flips) for each in falling]  # np.interp wants rising values
-        proven.plot(T, borne, marker, markersize=4, color=color, label=f"{words} of the steps right, random flips")
-    proven.plot(T, [row["radius"] for row in rows], "D-", markersize=4, color=plots.ORANGE, label="proven for any flips, mean")
-    proven.plot(T, [row["least_radius"] for row in rows], ":", color=plots.ORANGE, label="proven for any flips, least")
-    proven.set(ylabel="flipped units", title="flips that a step withstands", ylim=(0, None))
-    for k, row in enumerate(rows):
-        shade = mpl.colormaps["viridis"](0.9 * k / max(len(rows) - 1, 1))
-        curves.plot(flips, [100 * x for x in row["right"]], "o-", markersize=3, color=shade, label=f"T = {row['T']}")
-    for ax, place in ((first, "upper left"), (ends, "upper left"), (proven, "upper right"), (curves, "lower left")):
-        _legend_and_grid(ax, place)
-        ax.set_xlabel("period length T")
-    curves.set(xlabel="random flips", ylabel="next pattern exact, %", title="one step from a stored pattern", ylim=(-4, 104))
-    return figure
 
 
 TARGET = _CapacityPage(

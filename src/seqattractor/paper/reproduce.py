@@ -9,11 +9,13 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+from matplotlib.figure import Figure
+
 from seqattractor.paper.settings import LEARNING
 from seqattractor.paper.target import NEIGHBOURS, Outcome, Request, Result, Target, get_target
 from seqattractor.report.figures import as_picture, drawn
 from seqattractor.report.machine import machine_words, software_words
-from seqattractor.report.page import Picture, Section, duration, render, write_files
+from seqattractor.report.page import Section, duration, render, write_files
 from seqattractor.study.executors import Executor, in_this_process
 from seqattractor.study.protocol import Point, Protocol, Rounds, Trial
 from seqattractor.study.run import Progress, choose_executor, run_trials
@@ -58,29 +60,22 @@ def reproduce(
 
 
 def write_target(folder: Path, target: Target, result: Result, seconds: float) -> Section:
-    """Write the .json, .csv, .png and .pdf of a target and of its further figures; return its section of the report."""
-    more = target.more_figures(result)
-    # The captions of several pictures stand above them on the page, where the text of the section would come twice.
-    words = f"{target.title}." if more else f"{target.title}: {target.about}"
-    contents = {"json": (json.dumps(result.data, indent=1) + "\n").encode(), "csv": as_csv(target.csv_rows(result))}
-    files: list[str] = []
-    pictures: list[Picture] = []
-    figures = {target.name: (words, lambda: target.figure(result))} | {
-        f"{target.name}-{word}": each for word, each in more.items()
-    }
-    for name, (caption, draw) in figures.items():
-        light, pdf = drawn(draw, "png", "pdf")
-        [dark] = drawn(draw, "png", dark=True)
-        contents |= {"png": light, "pdf": pdf}
-        files += [path.name for path in write_files(folder, name, contents)]
-        pictures.append(as_picture(light, dark, caption))
-        contents = {}
+    """Write the .json, .csv, .png and .pdf of a target and return its section of the report."""
+
+    def draw() -> Figure:
+        return target.figure(result)
+
+    light, pdf = drawn(draw, "png", "pdf")
+    [dark] = drawn(draw, "png", dark=True)
+    data = (json.dumps(result.data, indent=1) + "\n").encode()
+    contents = {"json": data, "csv": as_csv(target.csv_rows(result)), "png": light, "pdf": pdf}
+    files = [path.name for path in write_files(folder, target.name, contents)]
     return Section(
         target.name,
         target.title,
         target.about,
         target.verdict(result),
-        pictures=pictures,
+        pictures=[as_picture(light, dark, f"{target.title}: {target.about}")],
         tables=target.tables(result),
         animations=target.animations(result),
         files=files,

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 DPI = 160
 _PAGE_DPI = 100  # an inch of the figure is this many pixels of the page
 _MOST_CURVES = 12  # that can be distinguished in one panel
-_GAP = 6  # pixels between the stored and the recalled sequences of an animation
+_GAP = 6  # columns between the stored and the recalled frames of an animation
+_GIF_HEIGHT = 256  # pixels, roughly
 _FRAME_MS = 90  # of an animation
 FIGURES = ("png", "pdf", "svg")
 """Formats of figures, by the endings of files."""
@@ -157,30 +158,14 @@ def capacity_figure(capacities: CapacityMap) -> Figure:
     return figure
 
 
-def recall_gif(truth: NDArray[np.int8], recalled: NDArray[np.int8], *, columns: int, scale: int) -> bytes:
-    """Return a GIF of all sequences, (sequences, T, height, width): the stored ones on the left, the recalled ones on the right.
-
-    `columns` sequences stand side by side in each half; a unit has `scale` pixels. The corrupted first frame stays longer.
-    """
-    frames = []
-    for t in range(truth.shape[1]):
-        halves = [_mosaic(sequences[:, t], columns) for sequences in (truth, recalled)]
-        gap = np.full((len(halves[0]), _GAP), 1, dtype=np.uint8)
-        sheet = np.concatenate([halves[0], gap, halves[1]], axis=1)
-        frames.append(Image.fromarray(sheet.repeat(scale, axis=0).repeat(scale, axis=1), mode="P"))
-        frames[-1].putpalette([0, 0, 0, 128, 128, 128, 255, 255, 255])
+def recall_gif(truth: NDArray[np.int8], recalled: NDArray[np.int8]) -> bytes:
+    """Return a GIF of a sequence, (T, height, width): stored on the left, recalled on the right; the first frame stays longer."""
+    gap = np.zeros((*truth.shape[:2], _GAP), dtype=np.int8)  # grey, between black and white
+    sheets = np.concatenate([truth, gap, recalled], axis=2)
+    scale = max(1, _GIF_HEIGHT // sheets.shape[1])
+    shades = (127 * (sheets + 1)).astype(np.uint8).repeat(scale, axis=1).repeat(scale, axis=2)
+    frames = [Image.fromarray(sheet) for sheet in shades]
     buffer = io.BytesIO()
     durations = [8 * _FRAME_MS] + [_FRAME_MS] * (len(frames) - 1)
     frames[0].save(buffer, "GIF", save_all=True, append_images=frames[1:], duration=durations, loop=0, optimize=False)
     return buffer.getvalue()
-
-
-def _mosaic(frames: NDArray[np.int8], columns: int) -> NDArray[np.uint8]:
-    """Return frames of shape (n, height, width) in rows of `columns`, as palette numbers: 0 black, 1 grey between, 2 white."""
-    n, height, width = frames.shape
-    rows = -(-n // columns)
-    sheet = np.full((rows * (height + 1) + 1, columns * (width + 1) + 1), 1, dtype=np.uint8)
-    for k, frame in enumerate(frames):
-        top, left = 1 + (k // columns) * (height + 1), 1 + (k % columns) * (width + 1)
-        sheet[top : top + height, left : left + width] = frame + 1
-    return sheet
