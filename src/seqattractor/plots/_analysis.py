@@ -22,21 +22,17 @@ from seqattractor.analysis._separability import Separability
 from seqattractor.networks.base import check_learned
 from seqattractor.plots._curves import success_curve
 from seqattractor.plots._frames import stacked, tiles
-from seqattractor.plots._house import BLUE, GREEN, GREY, ORANGE, RED, axes_or_new, unframed
+from seqattractor.plots._house import BLUE, GREEN, GREY, ORANGE, RED, axes_or_new, draws, unframed
 from seqattractor.sequences import check_patterns
 
 
+@draws
 def certificate_profile(certificate: Certificate, *, ax: Axes | None = None) -> Axes:
     """Draw for each transition the proven number of flips, the attack above it and Theorem 4 below.
 
     Parameters
     ----------
     certificate : Certificate
-    ax : Axes, optional
-
-    Returns
-    -------
-    Axes
 
     Examples
     --------
@@ -67,6 +63,7 @@ def certificate_profile(certificate: Certificate, *, ax: Axes | None = None) -> 
     return ax
 
 
+@draws
 def margin_and_radius(certificates: Sequence[Certificate], labels: Sequence[str], *, ax: Axes | None = None) -> Axes:
     """Draw the proven number of flips of every transition over the smallest margin of a visible neuron.
 
@@ -74,11 +71,6 @@ def margin_and_radius(certificates: Sequence[Certificate], labels: Sequence[str]
     ----------
     certificates : sequence of Certificate
     labels : sequence of str
-    ax : Axes, optional
-
-    Returns
-    -------
-    Axes
 
     Examples
     --------
@@ -106,6 +98,7 @@ def margin_and_radius(certificates: Sequence[Certificate], labels: Sequence[str]
     return ax
 
 
+@draws
 def robustness_with_certificate(
     curve: RobustnessCurve, certificate: Certificate | None = None, *, ax: Axes | None = None
 ) -> Axes:
@@ -116,11 +109,6 @@ def robustness_with_certificate(
     curve : RobustnessCurve
     certificate : Certificate, optional
         Of the same network and sequences.
-    ax : Axes, optional
-
-    Returns
-    -------
-    Axes
 
     Examples
     --------
@@ -147,17 +135,13 @@ def robustness_with_certificate(
     return ax
 
 
+@draws
 def separability_margins(separability: Separability, *, ax: Axes | None = None) -> Axes:
     """Draw the margin of each visible neuron as a perceptron, with those marked that no weights can serve.
 
     Parameters
     ----------
     separability : Separability
-    ax : Axes, optional
-
-    Returns
-    -------
-    Axes
 
     Examples
     --------
@@ -185,6 +169,7 @@ def separability_margins(separability: Separability, *, ax: Axes | None = None) 
 _MOST_STATES = 2000  # to find the plane from
 
 
+@draws
 def attractor_bars(attractors: Attractors, *, most: int = 12, ax: Axes | None = None) -> Axes:
     """Draw how many starts came to each attractor, stored ones in another colour than spurious ones.
 
@@ -193,11 +178,6 @@ def attractor_bars(attractors: Attractors, *, most: int = 12, ax: Axes | None = 
     attractors : Attractors
     most : int
         How many to show; the rest are put together.
-    ax : Axes, optional
-
-    Returns
-    -------
-    Axes
 
     Examples
     --------
@@ -232,6 +212,7 @@ def attractor_bars(attractors: Attractors, *, most: int = 12, ax: Axes | None = 
     return ax
 
 
+@draws
 def state_space(stored: Sequence[ArrayLike], trajectories: Sequence[ArrayLike] = (), *, ax: Axes | None = None) -> Axes:
     """Draw stored sequences and some trajectories in the plane in which the stored states spread most (principal components).
 
@@ -240,11 +221,6 @@ def state_space(stored: Sequence[ArrayLike], trajectories: Sequence[ArrayLike] =
     stored : sequence of arrays, each of shape (T_s, N)
         Visible patterns or hidden states.
     trajectories : sequence of arrays, each of shape (K, N)
-    ax : Axes, optional
-
-    Returns
-    -------
-    Axes
 
     Examples
     --------
@@ -299,6 +275,7 @@ END_COLORS = dict(zip(ENDS, (BLUE, GREEN, GREY, ORANGE), strict=True))
 """The color of each end of a start."""
 
 
+@draws
 def start_losses(losses: LostStarts, *, ax: Axes | None = None) -> Axes:
     """Draw how many starts had which first step, as bars that show where they ended.
 
@@ -306,11 +283,6 @@ def start_losses(losses: LostStarts, *, ax: Axes | None = None) -> Axes:
     ----------
     losses : LostStarts
         As `seqattractor.lost_starts` gives it.
-    ax : Axes, optional
-
-    Returns
-    -------
-    Axes
 
     Examples
     --------
@@ -333,6 +305,7 @@ def start_losses(losses: LostStarts, *, ax: Axes | None = None) -> Axes:
     return ax
 
 
+@draws
 def hidden_raster(net: Any, trajectory: ArrayLike, *, n_neurons: int = 100, sort: bool = True, ax: Axes | None = None) -> Axes:
     """Draw which hidden neurons are on at each step of a recall: a row for each neuron, on dark.
 
@@ -346,11 +319,6 @@ def hidden_raster(net: Any, trajectory: ArrayLike, *, n_neurons: int = 100, sort
         How many neurons to show at most: the first ones.
     sort : bool
         Order them by the time at which they are first on, then by how long.
-    ax : Axes, optional
-
-    Returns
-    -------
-    Axes
 
     Examples
     --------
@@ -379,47 +347,13 @@ def hidden_raster(net: Any, trajectory: ArrayLike, *, n_neurons: int = 100, sort
     return ax
 
 
-def hidden_rates(activity: HiddenActivity, *, ax: Axes | None = None) -> Axes:
-    """Draw how many hidden neurons are active at which part of the transitions.
-
-    Parameters
-    ----------
-    activity : HiddenActivity
-    ax : Axes, optional
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> import seqattractor as sa
-    >>> X = sa.datasets.random_periodic(9, 30, rng=0)
-    >>> activity = sa.hidden_activity(sa.OneHotNetwork().fit(X), X)
-    >>> hidden_rates(activity).get_ylabel()
-    'hidden neurons'
-    """
-    check_kind(activity, HiddenActivity, "activity", "what hidden_activity gives")
-    ax = axes_or_new(ax)
-    ax.hist(100 * activity.rate, bins=np.linspace(0, 100, 26).tolist(), color=BLUE)
-    ax.axvline(100 * float(activity.rate.mean()), color=ORANGE, linewidth=1.4, label="mean")
-    ax.set(xlim=(0, 100), xlabel="transitions at which a neuron is active, %", ylabel="hidden neurons")
-    ax.grid(axis="y")
-    ax.legend(loc="upper right")
-    return ax
-
-
+@draws
 def code_overlap(activity: HiddenActivity, *, ax: Axes | None = None) -> Axes:
     """Draw the overlap of every pair of hidden codes.
 
     Parameters
     ----------
     activity : HiddenActivity
-    ax : Axes, optional
-
-    Returns
-    -------
-    Axes
 
     Examples
     --------
@@ -437,6 +371,7 @@ def code_overlap(activity: HiddenActivity, *, ax: Axes | None = None) -> Axes:
     return ax
 
 
+@draws
 def weights_image(weights: ArrayLike, frame_shape: tuple[int, ...], *, n_neurons: int = 12, ax: Axes | None = None) -> Axes:
     """Draw the weights of some neurons as pictures in the shape of a frame, each on its own scale: red above zero, blue below.
 
@@ -448,11 +383,6 @@ def weights_image(weights: ArrayLike, frame_shape: tuple[int, ...], *, n_neurons
         Its product is N; for a network of order k the last N columns, the newest pattern, are drawn.
     n_neurons : int
         How many, from the first on.
-    ax : Axes, optional
-
-    Returns
-    -------
-    Axes
 
     Examples
     --------

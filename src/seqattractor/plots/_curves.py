@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from seqattractor._checks import MOST, check_choice, check_counts, check_finite, check_flag, check_kind, check_number, say
 from seqattractor.analysis._retrieval import wilson_interval
-from seqattractor.plots._house import BLUE, GREEN, GREY, ORANGE, RED, axes_or_new
+from seqattractor.plots._house import BLUE, GREEN, GREY, ORANGE, RED, axes_or_new, draws
 
 # Beside the five of `_house`: safe for colour-blind readers, and visible on light and dark ground.
 _PURPLE, _TEAL, _PINK, _BROWN = "#8a6fc0", "#5fb0b0", "#cc79a7", "#a08030"
@@ -112,6 +112,7 @@ _PANELS = 4  # in a row
 _SYMBOLS = {"n": "N", "m": "M", "t": "T"}
 
 
+@draws
 def success_curve(
     x: ArrayLike, successes: Sequence[int], trials: Sequence[int], *, shift: float = 0.0, ax: Axes | None = None, **line: Any
 ) -> Axes:
@@ -123,13 +124,8 @@ def success_curve(
     successes, trials : sequence of int, length n
     shift : float
         Added to `x`, so that intervals of several curves do not cover each other.
-    ax : Axes, optional
     **line
         For ``ax.errorbar``, such as ``label`` and ``color``.
-
-    Returns
-    -------
-    Axes
 
     Examples
     --------
@@ -163,6 +159,7 @@ def _percent(successes: Sequence[int], trials: Sequence[int]) -> tuple[NDArray[n
     return np.array([100 * s / n for s, n in pairs]), 100 * np.array([wilson_interval(s, n) for s, n in pairs]).T
 
 
+@draws
 def error_curves(hidden: ArrayLike, visible: ArrayLike, *, ax: Axes | None = None) -> Axes:
     """Draw the average errors of an epoch over epochs: (1/M) sum mu and (1/N) sum nu.
 
@@ -170,11 +167,6 @@ def error_curves(hidden: ArrayLike, visible: ArrayLike, *, ax: Axes | None = Non
     ----------
     hidden, visible : array of shape (epochs,)
         Already divided by the number of neurons.
-    ax : Axes, optional
-
-    Returns
-    -------
-    Axes
 
     Examples
     --------
@@ -195,6 +187,7 @@ def error_curves(hidden: ArrayLike, visible: ArrayLike, *, ax: Axes | None = Non
     return ax
 
 
+@draws
 def comparison_curves(
     comparison: Any, *, networks: Sequence[str] | None = None, legend: str | None = "right", ax: Axes | None = None
 ) -> Axes:
@@ -208,11 +201,6 @@ def comparison_curves(
         Some of the networks only.
     legend : str or None
         Beside the axes ("right") or "above" them, where it covers no point; None for none.
-    ax : Axes, optional
-
-    Returns
-    -------
-    Axes
 
     Examples
     --------

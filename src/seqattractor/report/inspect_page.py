@@ -53,9 +53,7 @@ def _figures(inspection: Inspection) -> dict[str, list[tuple[str, Draw]]]:
             ("Stored sequences and recalls from corrupted cues in state space", _state_space(inspection))
         )
     if activity is not None:
-        figures["Hidden neurons"] = [("How often hidden neurons are active", activity.plot)]
-        if len(activity.active) <= 400:
-            figures["Hidden neurons"].append(("Overlap of hidden codes", lambda ax: plots.code_overlap(activity, ax=ax)))
+        figures["Hidden neurons"] = [("Overlap of hidden codes", activity.plot)]
     return figures
 
 
