@@ -13,7 +13,7 @@ import pytest
 import seqattractor as sa
 from seqattractor._faces import Result
 
-NO_PICTURE = {"SuccessRate", "Proof", "Conflicts"}
+NO_PICTURE = {"Separability", "SuccessRate", "Proof", "Conflicts"}
 
 
 @dataclass(frozen=True, repr=False)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
+from itertools import cycle
 from typing import Any, NamedTuple, cast
 
 import matplotlib as mpl
@@ -76,25 +76,16 @@ _OF_USERS = [(marker, line, filled) for line in ("-", "--", "-.", ":") for fille
 
 
 def looks_of(names: Sequence[str]) -> dict[str, Look]:
-    """Return the looks of networks; those of the user's depend on their names, unless two would look alike.
+    """Return the looks of networks; the user's have the colour of the text, and markers and lines in their order.
 
     Examples
     --------
     >>> looks_of(["mine", "attractor"])["attractor"]
     Look(color='#3a8fc7', marker='o', line='-', filled=True)
-    >>> looks_of(["mine", "attractor"])["mine"] == looks_of(["mine"])["mine"]
-    True
     """
     color = str(mpl.rcParams["text.color"])
-    found: dict[str, Look] = {}
-    for name in names:
-        if name in LOOKS:
-            found[name] = LOOKS[name]
-            continue
-        first = hashlib.sha256(name.encode()).digest()[0] % len(_OF_USERS)
-        ways = (Look(color, *each) for each in _OF_USERS[first:] + _OF_USERS[:first])
-        found[name] = next((look for look in ways if look not in found.values()), Look(color, *_OF_USERS[first]))
-    return found
+    ways = cycle(_OF_USERS)
+    return {name: LOOKS[name] if name in LOOKS else Look(color, *next(ways)) for name in names}
 
 
 def as_line(look: Look) -> dict[str, Any]:
