@@ -30,12 +30,7 @@ def retrieve_sequence(settings: dict[str, Any], seed: np.random.SeedSequence) ->
     """Run one trial of tables 1 and 2; settings are T, M, N, flips and learn, and optionally distinct.
 
     By the text of section 6.2 a sequence x(1), ..., x(T) has T - 1 distinct patterns, since x(T) = x(1). "distinct" is another
-    number of them, after which x(1) comes again: T if "period length T" is taken at its word.
-
-    Examples
-    --------
-    >>> retrieve_sequence({"T": 5, "M": 60, "N": 40, "flips": 2, "learn": "UV"}, np.random.SeedSequence(0))
-    {'success': True}
+    number of them, after which x(1) comes again: T if "period length T" is taken literally.
     """
     return {"success": _retrieves(settings, seed)}
 

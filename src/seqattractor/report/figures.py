@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,28 +38,21 @@ COLUMN = 85.0
 _METADATA: dict[str, dict[str, Any]] = {"png": {"Software": None}, "pdf": {"CreationDate": None}, "svg": {"Date": None}}
 
 
-def drawn(draw: Callable[[], Figure], *kinds: str, dark: bool = False) -> list[bytes]:
-    """Draw a figure once and return it in each of the formats ("png", "pdf", "svg"), for a light or a dark page."""
-    with plots.style(dark=dark):
-        return _written(draw, kinds, dpi=DPI, bbox_inches="tight")
+def drawn(draw: Callable[[], Figure], *kinds: str, dark: bool = False, paper: bool = False) -> list[bytes]:
+    """Draw a figure once and return it in each of the formats ("png", "pdf", "svg").
 
-
-def drawn_for_paper(draw: Callable[[], Figure], *kinds: str) -> list[bytes]:
-    """Draw a figure once, at its own width and with text as text, and return it in each of the formats."""
-    with plots.style(paper=True):
-        return _written(draw, kinds)
-
-
-def _written(draw: Callable[[], Figure], kinds: Sequence[str], **options: Any) -> list[bytes]:
-    """Draw a figure with the current style and return it in each of the formats."""
+    For a light or a `dark` page its edges are trimmed; for a `paper` it has its own width, and text as text.
+    """
     mpl.use("Agg")
+    options: dict[str, Any] = {} if paper else {"dpi": DPI, "bbox_inches": "tight"}
     saved = []
-    figure = draw()
-    for kind in kinds:
-        buffer = io.BytesIO()
-        figure.savefig(buffer, format=kind, metadata=_METADATA[kind], **options)
-        saved.append(buffer.getvalue())
-    plt.close(figure)
+    with plots.style(dark=dark, paper=paper):
+        figure = draw()
+        for kind in kinds:
+            buffer = io.BytesIO()
+            figure.savefig(buffer, format=kind, metadata=_METADATA[kind], **options)
+            saved.append(buffer.getvalue())
+        plt.close(figure)
     return saved
 
 
@@ -76,17 +69,12 @@ def as_picture(light: bytes, dark: bytes, words: str) -> Picture:
 
 def save(draw: Callable[[], Figure], path: Path) -> None:
     """Draw a figure and write it atomically as .png, .pdf or .svg."""
-    [content] = drawn(draw, figure_kind(path))
-    with atomic_write(path) as file:
-        file.write(content)
-
-
-def figure_kind(path: Path) -> str:
-    """Return the format of a figure by the ending of its file."""
     kind = path.suffix.lower().removeprefix(".")
     if kind not in FIGURES:
         raise ValueError(f"a figure is written as .png, .pdf or .svg, but the file is to be named {path.name}.")
-    return kind
+    [content] = drawn(draw, kind)
+    with atomic_write(path) as file:
+        file.write(content)
 
 
 def paper_figure(comparison: Comparison, *, width: float = COLUMN) -> Figure:
@@ -106,37 +94,20 @@ def paper_figure(comparison: Comparison, *, width: float = COLUMN) -> Figure:
 
 
 def comparison_figure(comparison: Comparison) -> Figure:
-    """Draw success with intervals, in one panel if all networks can be distinguished there.
-
-    Else networks that learn stand beside those that store patterns; where these are too many, rivals have panels of their own.
-    """
-    panels = _panels(comparison)
-    columns = min(2, len(panels))
-    rows = -(-len(panels) // columns)
-    figsize = (7.0 if columns == 1 else 12.5, 3.9 * rows)
-    figure, axes = plt.subplots(rows, columns, figsize=figsize, squeeze=False, sharey=True, layout="constrained")
+    """Draw success with intervals, networks that learn beside those that store patterns unless there are few."""
+    panels = {"": comparison.networks}
+    if len(comparison.networks) > _MOST_CURVES:
+        kinds = {"weights learned": False, "patterns stored": True}
+        panels = {words: [n for n in comparison.networks if bool(n["stores_patterns"]) is kind] for words, kind in kinds.items()}
+    figsize = (7.0 if len(panels) == 1 else 12.5, 3.9)
+    figure, axes = plt.subplots(1, len(panels), figsize=figsize, squeeze=False, sharey=True, layout="constrained")
     title = comparison.settings["title"]
-    for ax, (words, names) in zip(axes.flat, panels.items(), strict=True):
-        plots.comparison_curves(comparison, networks=names, ax=ax)
+    for ax, (words, networks) in zip(axes[0], panels.items(), strict=True):
+        plots.comparison_curves(comparison, networks=[n["network"] for n in networks], ax=ax)
         ax.set_title(f"{title}: {words}" if words else title)
-    for ax in axes[:, 1:].flat:
+    for ax in axes[0, 1:]:
         ax.set_ylabel("")
     return figure
-
-
-def _panels(comparison: Comparison) -> dict[str, list[str]]:
-    """Return the names of the networks of each panel, by its title: one, two or four of them."""
-    if len(comparison.networks) <= _MOST_CURVES:
-        return {"": [n["network"] for n in comparison.networks]}
-    kinds = {False: "weights learned", True: "patterns stored"}
-    groups = {words: [n for n in comparison.networks if bool(n["stores_patterns"]) is kind] for kind, words in kinds.items()}
-    if max(map(len, groups.values())) > _MOST_CURVES:
-        groups = {
-            f"{words}, {who}": [n for n in networks if (n["family"] == "rival") is (who == "rivals")]
-            for words, networks in groups.items()
-            for who in ("rivals", "others")
-        }
-    return {words: [n["network"] for n in networks] for words, networks in groups.items()}
 
 
 def capacity_figure(capacities: CapacityMap) -> Figure:
