@@ -457,7 +457,7 @@ TARGET = _CapacityPage(
     name="capacity",
     title="Capacity, beyond the paper",
     trial="capacity:store_sequences",
-    about="Random periodic sequences, default settings of every network (one-hot is told the number of flips); N = 100 visible "
+    about="Random periodic sequences, default settings of every network (one-hot is given the number of flips); N = 100 visible "
     "and M = 500 hidden neurons, fewer in the quick version. Success is the criterion of section 6.2 from the first pattern with "
     "a tenth of the units flipped. The basin is stricter: the fraction of all patterns from which, with as many flips, the "
     "network is exactly on the sequence and in phase after 25 steps. Moving digits: a sequence counts if all frames after the "

@@ -167,7 +167,7 @@ TARGET = _LearnedTargets(
     name="learned-targets",
     title="Table 1 with learned targets",
     trial="learned_targets:retrieve_and_look",
-    about="Hidden neurons learn to say sign(P x(t+1)) with a fixed random P. Here P becomes P + lambda Q, where Q gets the "
+    about="Hidden neurons learn sign(P x(t+1)) with a fixed random P. Here P becomes P + lambda Q, where Q gets the "
     f"update of V (lambda = {LEARNED_FEEDBACK}), beside fixed targets. Success as in table 1; and from every "
     "stored pattern with 10 flipped units, how many are wrong a few steps later. Learning only V has no hidden targets.",
 )

@@ -122,7 +122,7 @@ def _kind(comparison: Comparison, network: Row, timing: bool) -> list[str]:
 def _epochs(row: Row, network: Row) -> str:
     """Format the epochs until no error was left, and in how many trials."""
     if row["epochs"] == 0:
-        return "nothing learned" if network["stores_patterns"] else "not told"
+        return "nothing learned" if network["stores_patterns"] else "not recorded"
     if row["epochs"] is None:
         return "–" if row["parameters"] is None else "never"
     some = f" (in {row['without_error']} of {row['trials']})" if row["without_error"] < row["trials"] else ""
