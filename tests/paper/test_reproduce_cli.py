@@ -87,7 +87,7 @@ def test_on_paper_the_report_has_margins_and_light_figures(results):
     text = (out / "report.html").read_text()
     assert re.search(r"@page \{ margin: \d+mm", text)
     assert text.count('class="figure on-light"') == text.count('class="figure on-dark"') == 2
-    # What is dark shows on a screen only; whoever reads in the dark prints on white.
+    # Dark colours are for screens only: a page is printed on white.
     assert re.findall(r"@media.*dark.*", text) == ["@media screen and (prefers-color-scheme: dark) {"] * 2
     assert ".on-dark { display: none; }" in text
 
@@ -144,11 +144,11 @@ def test_ctrl_c_saves_finished_trials_and_the_same_command_resumes(tmp_path):
     while process.poll() is None and len(trials_in(trials)) <= 10:
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=300)
-    assert process.returncode == 130, said
-    assert "Every finished trial is kept" in said
-    assert "the same command continues" in said
-    assert "Traceback" not in said
+    _, printed = process.communicate(timeout=300)
+    assert process.returncode == 130, printed
+    assert "Every finished trial is kept" in printed
+    assert "the same command continues" in printed
+    assert "Traceback" not in printed
     before = trials_in(trials)
     assert 10 < len(before) < 2000 * 22
     for out in (stopped, whole):

@@ -1,4 +1,4 @@
-"""Results as arrays with named axes: the numbers are those of the rows, and absent packages are told in a sentence."""
+"""Results as arrays with named axes: the numbers are those of the rows, and an absent package is named in a sentence."""
 
 import sys
 

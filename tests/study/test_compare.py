@@ -490,7 +490,7 @@ def test_two_networks_that_differ_in_a_single_trial_are_not_called_the_same():
 
 
 def test_the_figure_and_the_page_show_every_network(found):
-    figure = picture(lambda: comparison_figure([found]), "success")
+    figure = picture(lambda: comparison_figure(found), "success")
     assert figure.light.startswith(b"\x89PNG")
     page = comparison_page(found, figure)
     assert page.count("<table") == 2
@@ -500,12 +500,12 @@ def test_the_figure_and_the_page_show_every_network(found):
     assert "s to learn" in comparison_page(found, figure, timing=True)
 
 
-def test_of_many_networks_rivals_have_panels_of_their_own(found):
+def test_of_many_networks_those_that_store_patterns_have_a_panel_of_their_own(found):
     told = [{**found.networks[0], "network": f"net{k}", "family": "rival" if k % 2 else "paper"} for k in range(14)]
     rows = [{**found.row("hebbian", value), "network": n["network"]} for value in (5, 40) for n in told]
-    figure = comparison_figure([replace(found, networks=told, results=rows)])
+    figure = comparison_figure(replace(found, networks=told, results=rows))
     titles = [ax.get_title().split(": ")[1] for ax in figure.axes]
-    assert titles == ["weights learned, rivals", "weights learned, others", "patterns stored, rivals", "patterns stored, others"]
+    assert titles == ["weights learned", "patterns stored"]
     shown = [text.get_text() for ax in figure.axes if ax.get_legend() for text in ax.get_legend().get_texts()]
     assert sorted(shown) == sorted(n["network"] for n in told)
     plt.close(figure)

@@ -22,7 +22,7 @@ from own_files import save_animation
 from seqattractor.cli.compare import command
 from seqattractor.networks import REGISTRY
 from seqattractor.plots._curves import LOOKS, looks_of
-from seqattractor.report.figures import drawn_for_paper, paper_figure
+from seqattractor.report.figures import drawn, paper_figure
 from seqattractor.study.compare import Size, compare, work_of
 from seqattractor.study.comparison_trial import get_test, make_task
 from seqattractor.study.statistics import Decided, decide, differences
@@ -477,7 +477,7 @@ def test_files_are_what_their_endings_say_and_several_are_written_at_once(tmp_pa
 
 
 def test_drawing_for_a_paper_gives_all_kinds_of_one_figure(found):
-    kinds = drawn_for_paper(lambda: paper_figure(found), "png", "pdf", "svg")
+    kinds = drawn(lambda: paper_figure(found), "png", "pdf", "svg", paper=True)
     assert [content[:4] for content in kinds] == [b"\x89PNG", b"%PDF", b"<?xm"]
 
 

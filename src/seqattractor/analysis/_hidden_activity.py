@@ -34,7 +34,7 @@ class HiddenActivity(Result):
         The fraction of units of x(t+1) that sign(P^+ y(t)) gives back: the code holds the next pattern, whatever V (section 5.1).
     """
 
-    _drawn_by = "hidden_rates"
+    _drawn_by = "code_overlap"
     active: NDArray[np.bool_]
     follows_P: float | None
     decoded_by_P: float | None

@@ -71,7 +71,6 @@ class Separability(Result):
     Margins are the largest possible ones if `largest_margin` is true.
     """
 
-    _drawn_by = "separability_margins"
     inputs: Patterns
     targets: Patterns
     largest_margin: bool
