@@ -13,7 +13,7 @@ from scipy.stats import chi2
 import oracle_local
 import seqattractor as sa
 from quiet import fit_quietly
-from seqattractor.analysis import cycle_lengths, expected_cycles
+from seqattractor.analysis import cycle_lengths
 from seqattractor.zoo.spike_timing import update
 
 seeds = st.integers(0, 10**6)
@@ -124,31 +124,23 @@ def test_cycle_lengths_follow_one_over_l():
     assert not counts[1] + counts[2]
     bins = [(4, 6), (7, 12), (13, 20), (21, 30)]
     seen = np.array([sum(counts[length] for length in range(a, b + 1)) for a, b in bins])
-    law = expected_cycles(n)
+    law = np.append(0.0, 1 / np.arange(1, n + 1))
     expected = runs * np.array([law[a : b + 1].sum() for a, b in bins])
     assert ((seen - expected) ** 2 / expected).sum() < chi2.isf(1e-3, len(bins))
     flat = seen.sum() * np.array([b - a + 1 for a, b in bins]) / 27  # all lengths alike: this is what the test could tell
     assert ((seen - flat) ** 2 / flat).sum() > chi2.isf(1e-3, len(bins))
 
 
-@pytest.mark.parametrize("shortest", [1, 2, 3])
-def test_expected_cycles_are_the_mean_over_all_permutations(shortest):
-    n, counts, total = 6, Counter(), 0
+def test_the_cycles_of_permutations_are_counted_and_one_over_l_of_them_have_length_l():
+    n, counts = 6, Counter()
     for p in permutations(range(n)):
         W = np.zeros((n, n))
         W[p, range(n)] = 1
         lengths = cycle_lengths(W).tolist()
         assert sum(lengths) == n
-        if min(lengths) >= shortest:
-            counts.update(lengths)
-            total += 1
-    np.testing.assert_allclose(expected_cycles(n, shortest=shortest), [counts[length] / total for length in range(n + 1)])
-
-
-def test_a_random_permutation_has_one_over_l_cycles_of_length_l():
-    np.testing.assert_allclose(expected_cycles(50)[1:], 1 / np.arange(1, 51))
-    assert math.isclose(expected_cycles(50, shortest=3) @ np.arange(51), 50)  # every element is in one cycle
-    assert not expected_cycles(2, shortest=3).any()
+        counts.update(lengths)
+    for length in range(1, n + 1):
+        assert counts[length] / math.factorial(n) == pytest.approx(1 / length)
 
 
 def test_open_chains_and_neurons_with_two_successors_are_in_no_cycle():
