@@ -232,30 +232,6 @@ def test_dependent_patterns_of_many_units_still_get_a_verdict():
     assert substitute(X[:-1], X[1:, 99], verdict.proof(99)) == "weights"
 
 
-@settings(max_examples=60, deadline=None)
-@given(st.integers(0, 10**6), st.integers(3, 9), st.integers(2, 6), st.booleans())
-def test_the_margin_is_that_of_the_weights_in_the_proof_also_where_patterns_depend_on_each_other(seed, N, rank, wide):
-    rng = np.random.default_rng(seed)
-    some = rng.choice(np.array([-1, 1], dtype=np.int8), size=(rank, N))
-    X = some[rng.integers(0, rank, size=N if wide else 2 * N)]  # repeated patterns: a singular Gram matrix
-    verdict = sa.separable(X, largest_margin=False)
-    for i, margin in enumerate(verdict.margin):
-        proof = verdict.proof(i)
-        if substitute(X[:-1], X[1:, i], proof) == "combination":
-            assert np.isnan(margin)
-            continue
-        fields = [
-            Fraction(int(y)) * sum(int(w) * int(x) for w, x in zip(proof.weights, row, strict=True)) for row, y in pairs(X, i)
-        ]
-        largest = max(abs(int(w)) for w in proof.weights)
-        assert margin == proof.margin == pytest.approx(float(min(fields) / largest) if largest else 0.0, rel=1e-12)
-
-
-def pairs(X, i):
-    """Patterns with what neuron i should answer."""
-    return zip(X[:-1], X[1:, i], strict=True)
-
-
 def test_several_sequences_and_context():
     X = sa.datasets.xor()
     assert list(sa.separable([X, X]).impossible) == [0]

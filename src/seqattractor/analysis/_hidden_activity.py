@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from seqattractor._checks import check_count
 from seqattractor._faces import Result
 from seqattractor._named_axes import NamedAxes
 from seqattractor.analysis._threshold_view import NotApplicable, threshold_view
@@ -72,10 +71,6 @@ class HiddenActivity(Result):
     def n_codes(self) -> int:
         """How many different codes there are."""
         return len(np.unique(as_items(self.active)))
-
-    def patterns_of(self, neuron: int) -> NDArray[np.int64]:
-        """Return the transitions at which a neuron is active."""
-        return np.flatnonzero(self.active[:, check_count(neuron, "neuron", 0, self.active.shape[1] - 1)])
 
     def rows(self) -> Iterable[dict[str, Any]]:
         """One row per hidden neuron: how often it is active, and how many bits it tells."""
