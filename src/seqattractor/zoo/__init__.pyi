@@ -9,14 +9,14 @@ from .gillett import HebbianRateMemory as HebbianRateMemory
 from .gillett import SparseRateMemory as SparseRateMemory
 from .gillett import rate_capacity as rate_capacity
 from .gillett import rate_overlaps as rate_overlaps
-from .hebbian import HebbianMemory as HebbianMemory
 from .innate import InnateTrajectoryMemory as InnateTrajectoryMemory
+from .linear import HebbianMemory as HebbianMemory
+from .linear import PseudoInverseMemory as PseudoInverseMemory
 from .lookup import LookupMemory as LookupMemory
 from .mixed import MixedSequenceMemory as MixedSequenceMemory
 from .pinned import PinnedRateMemory as PinnedRateMemory
 from .predictive import LatentPredictiveMemory as LatentPredictiveMemory
 from .predictive import PredictiveCodingMemory as PredictiveCodingMemory
-from .pseudo_inverse import PseudoInverseMemory as PseudoInverseMemory
 from .recurrent import RecurrentNetwork as RecurrentNetwork
 from .scaffold import ScaffoldMemory as ScaffoldMemory
 from .slow_synapses import SlowSynapseMemory as SlowSynapseMemory

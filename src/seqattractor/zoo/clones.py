@@ -115,6 +115,14 @@ class CloneStructuredMemory(SequenceMemory):
         "visible_errors_": "count E",
     }
     _values: ClassVar[dict[str, str]] = {"n_clones": "size C", "n_iter_": "size E", "converged_": "flag"}
+    # Patterns are looked up, and what is learned is how they follow each other.
+    _traits = Traits(
+        weights=("patterns_", "before_", "after_", "T_", "start_"),
+        stores_patterns=True,
+        online=False,
+        local=False,
+        note="no network: a table of all patterns, searched for the nearest, and a hidden Markov model of their order",
+    )
 
     def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
         """Learn from one random start after another, until every transition is made; the best is used."""
@@ -147,16 +155,6 @@ class CloneStructuredMemory(SequenceMemory):
         belief = self._belief(carried[:, 0].astype(np.int64), carried[:, 1:], seen)
         carried[:, 0], carried[:, 1:] = seen, belief
         return np.asarray(self.patterns_[self._most_probable(seen, belief)])
-
-    def traits(self) -> Traits:
-        """Return the traits: patterns are looked up, and what is learned is how they follow each other."""
-        return Traits(
-            weights=("patterns_", "before_", "after_", "T_", "start_"),
-            stores_patterns=True,
-            online=False,
-            local=False,
-            note="no network: a table of all patterns, searched for the nearest, and a hidden Markov model of their order",
-        )
 
     def check_parameters(self) -> None:
         """Raise for invalid parameters."""

@@ -20,6 +20,7 @@ from seqattractor.sequences._patterns import as_items
 from seqattractor.sequences._transitions import rejoin
 from seqattractor.zoo.continuous import ContinuousMemory, States
 
+_LEAST = 1e-4  # P_i; the least P_ij is its square
 _PATIENCE = 4  # tau_a: a pattern that is held for longer is held for good
 
 
@@ -48,8 +49,6 @@ class BayesianColumnMemory(ContinuousMemory):
         For how long each pattern is shown, in ms.
     g_a, g_beta : float
         Strength of adaptation and of the bias.
-    epsilon : float
-        The least P_i; the least P_ij is its square.
     dt, read_out_interval : float
         Step of integration, and the time from one read-out to the next, in ms.
     on_conflict : {"raise", "learn"}
@@ -89,7 +88,6 @@ class BayesianColumnMemory(ContinuousMemory):
     pulse: float = 100.0
     g_a: float = 1.0
     g_beta: float = 1.0
-    epsilon: float = 1e-4
     dt: float = 1.0
     read_out_interval: float = 50.0
     on_conflict: Literal["raise", "learn"] = "raise"
@@ -109,9 +107,8 @@ class BayesianColumnMemory(ContinuousMemory):
             together += o.T @ of_slots[0] @ o * (len(x) / total)
             pre += of_slots[1] @ o * (len(x) / total)
             post += of_slots[2] @ o * (len(x) / total)
-        least = float(self.epsilon)
-        pre, post = np.maximum(pre, least), np.maximum(post, least)
-        self.W_ = np.log10(np.maximum(together, least**2) / np.outer(post, pre))
+        pre, post = np.maximum(pre, _LEAST), np.maximum(post, _LEAST)
+        self.W_ = np.log10(np.maximum(together, _LEAST**2) / np.outer(post, pre))
         self.beta_ = np.log10(post)
 
     def persistence_times(self, X: ArrayLike) -> States:
@@ -187,7 +184,7 @@ class BayesianColumnMemory(ContinuousMemory):
     def check_parameters(self) -> None:
         """Raise for invalid parameters."""
         check_count(self.units_per_hypercolumn, "units_per_hypercolumn")
-        for name in ("tau_s", "tau_a", "tau_z_pre", "tau_z_post", "pulse", "epsilon"):
+        for name in ("tau_s", "tau_a", "tau_z_pre", "tau_z_post", "pulse"):
             check_positive(getattr(self, name), name)
         check_not_negative(self.g_a, "g_a")
         check_not_negative(self.g_beta, "g_beta")
@@ -200,23 +197,13 @@ class BayesianColumnMemory(ContinuousMemory):
         """H."""
         return -(-self.n_features_in_ // int(self.units_per_hypercolumn))
 
-    def _members(self) -> NDArray[np.int64]:
-        """Return the minicolumns of each hypercolumn, (H, most), filled up with K, which is none."""
-        first = np.abs(self.minicolumns_).argmax(axis=1) // int(self.units_per_hypercolumn)
-        lists = [np.flatnonzero(first == h) for h in range(self._n_hypercolumns)]
-        members = np.full((len(lists), max(map(len, lists))), len(first))
-        for h, each in enumerate(lists):
-            members[h, : len(each)] = each
-        return members
-
     def _winners(self, s: States) -> States:
         """Return 1 for the winner of each hypercolumn, of equals the first, and 0 for all others: (B, K) -> (B, K)."""
-        members = self._members()
-        among = np.concatenate([s, np.full((len(s), 1), -np.inf)], axis=1)[:, members]  # (B, H, most)
-        best = members[np.arange(len(members)), among.argmax(axis=2)]  # (B, H)
-        o = np.zeros((len(s), s.shape[1] + 1))
-        np.put_along_axis(o, best, 1.0, axis=1)
-        return o[:, :-1]
+        hypercolumn = np.abs(self.minicolumns_).argmax(axis=1) // int(self.units_per_hypercolumn)
+        o = np.zeros_like(s)
+        for members in np.split(np.arange(len(hypercolumn)), np.flatnonzero(np.diff(hypercolumn)) + 1):
+            o[np.arange(len(s)), members[s[:, members].argmax(axis=1)]] = 1.0
+        return o
 
     def _fit_of(self, patterns: States) -> States:
         """Return the fit of patterns to each minicolumn, from -1 to 1: (B, N) -> (B, K)."""

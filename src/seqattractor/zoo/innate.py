@@ -111,6 +111,13 @@ class InnateTrajectoryMemory(ContinuousMemory):
         "trajectory_errors_": "float E",
     }
     _values: ClassVar[dict[str, str]] = {"n_hidden": "size M", "trials": "size E"}
+    _traits = Traits(
+        weights=("W_", "W_in_", "W_out_"),
+        stores_patterns=False,
+        online=True,
+        local=False,
+        note="is shown the cue once, so that noise on what it answers does not reach it; goes through a sequence once",
+    )
 
     def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
         """Record what the network does by itself, practise it, and learn to read patterns off it."""
@@ -166,16 +173,6 @@ class InnateTrajectoryMemory(ContinuousMemory):
     def _activity_in(self, states: States) -> States:
         """The rates r."""
         return np.tanh(states)
-
-    def traits(self) -> Traits:
-        """Return the traits."""
-        return Traits(
-            weights=("W_", "W_in_", "W_out_"),
-            stores_patterns=False,
-            online=True,
-            local=False,
-            note="is shown the cue once, so that noise on what it answers does not reach it; goes through a sequence once",
-        )
 
     def check_parameters(self) -> None:
         """Raise for invalid parameters."""

@@ -54,6 +54,13 @@ class LookupMemory(OnlineMemory):
 
     deterministic = True
     _arrays: ClassVar[dict[str, str]] = {"patterns_": "pattern T kN", "successors_": "pattern T N", "counts_": "count T"}
+    _traits = Traits(
+        weights=("patterns_", "successors_"),
+        stores_patterns=True,
+        online=True,
+        local=False,
+        note="no network: a table of all patterns, searched for the nearest",
+    )
 
     def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:
         """Return the successor of the stored pattern nearest to each state: (B, order * N) -> (B, N)."""
@@ -79,13 +86,3 @@ class LookupMemory(OnlineMemory):
         first = np.unique(number, return_index=True)[1]
         self.patterns_, self.successors_ = inputs[first], targets[first]
         self.counts_ = np.bincount(number, weights=counts).astype(np.int64)
-
-    def traits(self) -> Traits:
-        """Return the traits: this is not a network."""
-        return Traits(
-            weights=("patterns_", "successors_"),
-            stores_patterns=True,
-            online=True,
-            local=False,
-            note="no network: a table of all patterns, searched for the nearest",
-        )

@@ -97,6 +97,8 @@ class PinnedRateMemory(ContinuousMemory):
 
     _arrays: ClassVar[dict[str, str]] = {"J_": "float N N", "visible_errors_": "count E"}
     _values: ClassVar[dict[str, str]] = {"n_iter_": "size E", "converged_": "flag"}
+    # Least squares need the inverse of a correlation matrix, which no synapse has.
+    _traits = Traits(weights=("J_",), stores_patterns=False, online=True, local=False)
 
     def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
         """Practise all sequences until an epoch has no error."""
@@ -141,10 +143,6 @@ class PinnedRateMemory(ContinuousMemory):
 
     def _read_out(self, states: States) -> Patterns:
         return sign(states)
-
-    def traits(self) -> Traits:
-        """Return the traits: least squares need the inverse of a correlation matrix, which no synapse has."""
-        return Traits(weights=("J_",), stores_patterns=False, online=True, local=False)
 
     def check_parameters(self) -> None:
         """Raise for invalid parameters."""

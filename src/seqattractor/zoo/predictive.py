@@ -80,6 +80,7 @@ class PredictiveCodingMemory(OnlineMemory):
     deterministic = True
     _arrays: ClassVar[dict[str, str]] = {"W_": "float N kN", "visible_errors_": "count E", "losses_": "float E"}
     _values: ClassVar[dict[str, str]] = {"n_iter_": "size E", "converged_": "flag"}
+    _traits = Traits(weights=("W_",), stores_patterns=False, online=True, local=True)
 
     def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
         """Learn until an epoch predicts well enough."""
@@ -105,10 +106,6 @@ class PredictiveCodingMemory(OnlineMemory):
     def layers(self) -> tuple[Layer, ...]:
         """Return the one layer that there is: f(+-1) is +-tanh(1), so that even a sum of whole weights is rounded."""
         return (Layer.of(self.W_ * np.tanh(np.ones(1)), rounded=True),)
-
-    def traits(self) -> Traits:
-        """Return the traits: the delta rule is online and local."""
-        return Traits(weights=("W_",), stores_patterns=False, online=True, local=True)
 
     def check_parameters(self) -> None:
         """Raise for invalid parameters."""
@@ -223,6 +220,7 @@ class LatentPredictiveMemory(OnlineMemory):
         "losses_": "float E",
     }
     _values: ClassVar[dict[str, str]] = {"n_iter_": "size E", "converged_": "flag", "n_latent": "size H"}
+    _traits = Traits(weights=("W_r_", "W_o_"), stores_patterns=False, online=True, local=True)
 
     def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
         """Learn until an epoch predicts well enough."""
@@ -275,10 +273,6 @@ class LatentPredictiveMemory(OnlineMemory):
         following = sign(self._predict(latent))
         predicted[:] = following if self.query == "offline" else predicted
         return following
-
-    def traits(self) -> Traits:
-        """Return the traits: both rules are online and local."""
-        return Traits(weights=("W_r_", "W_o_"), stores_patterns=False, online=True, local=True)
 
     def check_parameters(self) -> None:
         """Raise for invalid parameters."""

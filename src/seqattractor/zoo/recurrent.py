@@ -107,6 +107,13 @@ class RecurrentNetwork(SequenceMemory):
         "losses_": "float E",
     }
     _values: ClassVar[dict[str, str]] = {"n_hidden": "size H", "n_iter_": "size E", "converged_": "flag"}
+    _traits = Traits(
+        weights=("W_in_", "W_rec_", "W_out_", "hidden_bias_", "visible_bias_"),
+        stores_patterns=False,
+        online=False,
+        local=False,
+        note="trained by backpropagation through time",
+    )
 
     def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
         """Go down the gradient until an epoch predicts well enough."""
@@ -155,16 +162,6 @@ class RecurrentNetwork(SequenceMemory):
         weights = self._weights()
         hidden[:] = _step(weights, states.astype(np.float64), hidden)
         return sign(_read_out(weights, hidden))
-
-    def traits(self) -> Traits:
-        """Return the traits: backpropagation through time needs whole sequences, and errors from elsewhere."""
-        return Traits(
-            weights=("W_in_", "W_rec_", "W_out_", "hidden_bias_", "visible_bias_"),
-            stores_patterns=False,
-            online=False,
-            local=False,
-            note="trained by backpropagation through time",
-        )
 
     def check_parameters(self) -> None:
         """Raise for invalid parameters."""

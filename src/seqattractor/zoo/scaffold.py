@@ -182,6 +182,14 @@ class ScaffoldMemory(SequenceMemory):
         "n_iter_": "size E",
         "converged_": "flag",
     }
+    # The pseudo-inverse needs all patterns at once.
+    _traits = Traits(
+        weights=("W_pg_", "W_gp_", "W_sp_", "W_ps_", "ends_", "goes_to_"),
+        stores_patterns=False,
+        online=False,
+        local=False,
+        note="labels step on by themselves; how sequences end is stored, not learned",
+    )
 
     def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
         """Lay the sequences out along the labels, and tie patterns and hidden codes to each other."""
@@ -250,16 +258,6 @@ class ScaffoldMemory(SequenceMemory):
         hidden = np.maximum(drive, 0.0) if self.code == "relu" else sign(drive).astype(np.float64)
         scores = np.split(hidden @ self.W_gp_.T, np.cumsum(self.periods_)[:-1], axis=1)
         return _label_at(np.stack([np.argmax(module, axis=1) for module in scores], axis=1), self.periods_)
-
-    def traits(self) -> Traits:
-        """Return the traits: the pseudo-inverse needs all patterns at once."""
-        return Traits(
-            weights=("W_pg_", "W_gp_", "W_sp_", "W_ps_", "ends_", "goes_to_"),
-            stores_patterns=False,
-            online=False,
-            local=False,
-            note="labels step on by themselves; how sequences end is stored, not learned",
-        )
 
     def check_parameters(self) -> None:
         """Raise for invalid parameters."""

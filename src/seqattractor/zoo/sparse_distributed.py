@@ -83,6 +83,10 @@ class SparseDistributedMemory(OnlineMemory):
     deterministic = True
     _arrays: ClassVar[dict[str, str]] = {"A_": "pattern M kN", "V_": "float N M", "visible_errors_": "count E"}
     _values: ClassVar[dict[str, str]] = {"n_hidden": "size M", "n_iter_": "size E", "converged_": "flag"}
+    # One outer product for each transition, added where it happens.
+    _traits = Traits(
+        weights=("A_", "V_"), stores_patterns=False, online=True, local=True, note="the addresses are random and fixed"
+    )
 
     def _init_learning(self, transitions: Transitions) -> None:
         """Draw the addresses; V is zero."""
@@ -117,12 +121,6 @@ class SparseDistributedMemory(OnlineMemory):
         if self.radius is None:
             return None
         return Layer.of(self.A_, -float(self._overlap_at_radius), low=0, high=1), Layer.of(self.V_)
-
-    def traits(self) -> Traits:
-        """Return the traits: one outer product for each transition, added where it happens."""
-        return Traits(
-            weights=("A_", "V_"), stores_patterns=False, online=True, local=True, note="the addresses are random and fixed"
-        )
 
     def check_parameters(self) -> None:
         """Raise for invalid parameters."""

@@ -94,6 +94,10 @@ class SpikeTimingMemory(OnlineMemory):
     deterministic = True
     _arrays: ClassVar[dict[str, str]] = {"W_": "float N N"}
     _values: ClassVar[dict[str, str]] = {"n_iter_": "count"}
+    # Local, with competition between the synapses of one neuron.
+    _traits = Traits(
+        weights=("W_",), stores_patterns=False, online=True, local=True, note="for chains, in which each neuron fires once"
+    )
 
     def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
         """Present the transitions until all are stored."""
@@ -171,12 +175,6 @@ class SpikeTimingMemory(OnlineMemory):
         """Return the pattern after each state, (B, N) -> (B, N); `memory` holds the adaptation and is changed."""
         y = self.start(states) if memory is None else memory
         return np.where(self._received(self.W_, (states > 0).astype(np.float64), y) > 0, 1, -1).astype(np.int8)
-
-    def traits(self) -> Traits:
-        """Return the traits: local, with competition between the synapses of one neuron."""
-        return Traits(
-            weights=("W_",), stores_patterns=False, online=True, local=True, note="for chains, in which each neuron fires once"
-        )
 
     def check_parameters(self) -> None:
         """Raise for invalid parameters."""
