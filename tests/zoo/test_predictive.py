@@ -131,7 +131,6 @@ def test_progress_is_told_and_can_end_learning():
     ({"n_latent": 3, "inference_steps": 0}, "inference_steps"),
     ({"n_latent": 3, "inference_rate": -0.1}, "inference_rate"),
     ({"n_latent": 3, "query": "online"}, "query"),
-    ({"n_latent": 3, "init_scale": -1.0}, "init_scale"),
 ])  # fmt: skip
 def test_senseless_parameters_are_refused(parameters, message):
     with pytest.raises(ValueError, match=message):

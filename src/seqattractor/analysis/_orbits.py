@@ -53,8 +53,6 @@ def cycle_lengths(W: ArrayLike) -> NDArray[np.int64]:
     return np.sort(np.array(lengths, dtype=np.int64))
 
 
-
-
 def longest_orbit(n_units: int, *, node_limit: int = 100_000) -> Sequences:
     """Search for an orbit through all 2**N states of a network xi' = sign(W xi) without hidden neurons and biases.
 

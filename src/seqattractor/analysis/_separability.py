@@ -54,6 +54,7 @@ class Proof(Result):
             return "The bias alone serves this neuron, which is the same in all patterns."
         return f"Whole-number weights {with_bias} serve this neuron with a margin of {self.margin:.3g}."
 
+
 @dataclass(frozen=True, repr=False, eq=False)
 class Separability(Result):
     """Which visible neurons could make the sequences as perceptrons, each with its proof; true if all can.

@@ -19,7 +19,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
-from seqattractor._checks import check_count, check_memory, check_not_negative, check_positive
+from seqattractor._checks import check_count, check_memory, check_not_negative
 from seqattractor.engine.problem import ProgressCallback
 from seqattractor.networks.base import SequenceMemory
 from seqattractor.networks.traits import Traits
@@ -30,6 +30,7 @@ from seqattractor.sequences import Patterns, Transitions, split
 Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
 
+_PSEUDOCOUNT = 1e-6  # is added to all counts of Baum-Welch; none to those of Viterbi training
 _MOST_DECISIONS = 100  # steps of Viterbi training; it ends when no clone changes, which takes two or three
 
 
@@ -54,8 +55,6 @@ class CloneStructuredMemory(SequenceMemory):
         How many steps of Baum-Welch there are at most.
     tol : float
         They end when the mean log-probability of a transition grows by less.
-    pseudocount : float
-        What is added to all counts of Baum-Welch; none to those of Viterbi training.
     n_init : int
         From how many random starts it learns at most. The first that makes every transition is taken.
     on_conflict, random_state
@@ -101,7 +100,6 @@ class CloneStructuredMemory(SequenceMemory):
     _: KW_ONLY
     max_steps: int = 200
     tol: float = 1e-6
-    pseudocount: float = 1e-6
     n_init: int = 5
     on_conflict: Literal["raise", "learn"] = "raise"
     random_state: Seed = None
@@ -161,7 +159,6 @@ class CloneStructuredMemory(SequenceMemory):
         check_count(self.n_clones, "n_clones")
         check_count(self.max_steps, "max_steps")
         check_not_negative(self.tol, "tol")
-        check_positive(self.pseudocount, "pseudocount")
         check_count(self.n_init, "n_init")
 
     def _symbols(self, transitions: Transitions) -> list[Course]:
@@ -182,7 +179,7 @@ class CloneStructuredMemory(SequenceMemory):
         gain = float(self.tol) * sum(len(course.pairs) for course in courses)
         before = -np.inf
         for _ in range(int(self.max_steps)):
-            now = model.learn(courses, float(self.pseudocount))
+            now = model.learn(courses, _PSEUDOCOUNT)
             if now - before < gain:
                 break
             before = now

@@ -39,9 +39,7 @@ class PredictiveCodingMemory(OnlineMemory):
     tol : float
         Learning ends after an epoch with a mean squared error of the predictions below it. Ending earlier can make the
         network more robust.
-    init_scale : float
-        The standard deviation of the initial weights.
-    order, on_conflict, random_state, verbose
+    order, on_conflict, verbose
         As in `SequenceAttractor`.
 
     Attributes
@@ -71,10 +69,8 @@ class PredictiveCodingMemory(OnlineMemory):
     learning_rate: float = 0.5
     max_epochs: int = 500
     tol: float = 1e-6
-    init_scale: float = 0.0
     order: int | Literal["auto"] = 1
     on_conflict: Literal["raise", "learn"] = "raise"
-    random_state: Seed = None
     verbose: int = 0
 
     deterministic = True
@@ -89,9 +85,8 @@ class PredictiveCodingMemory(OnlineMemory):
         return self._last_errors()
 
     def _init_learning(self, transitions: Transitions) -> None:
-        """Draw the initial weights."""
-        N = self.n_features_in_
-        self.W_ = as_generator(self.random_state).standard_normal((N, N * self.order_)) * float(self.init_scale)
+        """Start from zero weights."""
+        self.W_ = np.zeros((self.n_features_in_, self.n_features_in_ * self.order_))
         self.losses_ = np.zeros(0)
         self._no_errors_yet()
 
@@ -113,7 +108,6 @@ class PredictiveCodingMemory(OnlineMemory):
             raise ValueError(f"learning_rate must be below 2 to be stable, but it is {self.learning_rate}.")
         check_count(self.max_epochs, "max_epochs")
         check_not_negative(self.tol, "tol")
-        check_not_negative(self.init_scale, "init_scale")
 
     def _go_on(self, transitions: Transitions, max_epochs: int, callback: ProgressCallback | None) -> None:
         """Learn for some epochs, W += rate eps f(x)^T / |f(x)|^2, and add their errors to those recorded.
@@ -179,8 +173,6 @@ class LatentPredictiveMemory(OnlineMemory):
         From what latent states are inferred during recall. "recalled": from every pattern as it was recalled, thresholded.
         "offline", the authors' own way: from the cue alone; the latent state then runs on by itself, z(t+1) = W_r f(z(t)), and is
         inferred again only from a pattern that the network did not predict (after noise, or a wrong prediction in `score`).
-    init_scale : float or None
-        The standard deviation of the initial weights; by default 1 / sqrt(n_latent).
     on_conflict, random_state, verbose
         As in `SequenceAttractor`.
 
@@ -208,7 +200,6 @@ class LatentPredictiveMemory(OnlineMemory):
     inference_steps: int = 100
     inference_rate: float = 0.01
     query: Literal["recalled", "offline"] = "recalled"
-    init_scale: float | None = None
     on_conflict: Literal["raise", "learn"] = "raise"
     random_state: Seed = None
     verbose: int = 0
@@ -236,8 +227,7 @@ class LatentPredictiveMemory(OnlineMemory):
         rng = as_generator(self.random_state)
         N, H = self.n_features_in_, int(self.n_latent)
         check_memory(16 * H * (H + N), f"a network of {H} latent neurons")
-        scale = 1 / np.sqrt(H) if self.init_scale is None else float(self.init_scale)
-        self.W_r_, self.W_o_ = rng.standard_normal((H, H)) * scale, rng.standard_normal((N, H)) * scale
+        self.W_r_, self.W_o_ = (rng.standard_normal((rows, H)) * (1 / np.sqrt(H)) for rows in (H, N))
         self.losses_ = np.zeros(0)
         self._no_errors_yet()
 
@@ -283,8 +273,6 @@ class LatentPredictiveMemory(OnlineMemory):
         check_count(self.inference_steps, "inference_steps", 1, _MOST_STEPS)
         check_positive(self.inference_rate, "inference_rate")
         check_choice(self.query, "query", ("recalled", "offline"))
-        if self.init_scale is not None:
-            check_not_negative(self.init_scale, "init_scale")
 
     def _infer(self, x: Floats, before: Floats) -> tuple[Floats, Floats]:
         """Return the latent states (B, H) for visible states x (B, N) after states `before`, and the prior W_r f(before)."""
