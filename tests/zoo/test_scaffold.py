@@ -146,7 +146,7 @@ def test_labels_are_found_from_noisy_cues_as_often_as_a_first_probe_found_them(c
         for seed in range(4):
             Y = np.array(sa.datasets.random_periodic(T + 1, 100, rng=seed))
             net = fit_quietly(sa.zoo.ScaffoldMemory(500, periods=(31, 33), cue=cue, random_state=seed), Y)
-            right.append((net.labels_of(sa.noise.flip(Y[:-1], 10, rng=seed)) == np.arange(T)).mean())
+            right.append((net._labels_of(sa.noise.flip(Y[:-1], 10, rng=seed)) == np.arange(T)).mean())
             readouts.append((readout(net, T) == Y[:-1]).all())
         assert all(readouts)
         assert abs(np.mean(right) - share) < 0.07, (T, right)

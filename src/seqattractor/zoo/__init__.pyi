@@ -2,13 +2,10 @@ from .clones import CloneStructuredMemory as CloneStructuredMemory
 from .columns import BayesianColumnMemory as BayesianColumnMemory
 from .dense import DenseSequenceMemory as DenseSequenceMemory
 from .eden import DynamicEnergyMemory as DynamicEnergyMemory
-from .eden import escape_time as escape_time
 from .episodic import DenseEpisodicMemory as DenseEpisodicMemory
 from .episodic import LinearEpisodicMemory as LinearEpisodicMemory
 from .gillett import HebbianRateMemory as HebbianRateMemory
 from .gillett import SparseRateMemory as SparseRateMemory
-from .gillett import rate_capacity as rate_capacity
-from .gillett import rate_overlaps as rate_overlaps
 from .innate import InnateTrajectoryMemory as InnateTrajectoryMemory
 from .linear import HebbianMemory as HebbianMemory
 from .linear import PseudoInverseMemory as PseudoInverseMemory

@@ -39,13 +39,11 @@ _MOST_DECISIONS = 100  # steps of Viterbi training; it ends when no clone change
 class CloneStructuredMemory(SequenceMemory):
     """A clone-structured hidden Markov model: every pattern is a symbol with several hidden states, its clones.
 
-    A state is matched to the nearest stored pattern, whose clones share what the network believes. Clones of one pattern differ
-    in what comes next, so that the place in a sequence decides where a pattern has several successors; the belief is carried
-    from step to step, and the most probable successor's pattern is the answer. Where the clones have no successor, as at the end
-    of an open sequence, the pattern stays.
+    A state is matched to the nearest stored pattern, whose clones share the belief that is carried from step to step; the most
+    probable successor is the answer. Clones of one pattern differ in what comes next, so that the place in a sequence decides
+    between several successors. At the end of an open sequence the pattern stays.
 
-    It is a yardstick: the patterns themselves are stored in a table, as in `LookupMemory`, which it equals where all patterns are
-    different. What it adds is how far a hidden Markov model gets with *repeated* patterns, without being told the `order`.
+    It is a yardstick for *repeated* patterns: where all are different it equals `LookupMemory`.
 
     Parameters
     ----------
@@ -73,7 +71,7 @@ class CloneStructuredMemory(SequenceMemory):
         it was used.
     visible_errors_ : ndarray of int, shape (starts,)
         Wrong units over all transitions, for each random start.
-    n_iter_, converged_, n_features_in_, order_
+    n_iter_, converged_
         The number of starts, whether no unit is wrong, N and 1.
 
     Notes
@@ -247,21 +245,14 @@ class Course(NamedTuple):
 
 @dataclass
 class Clones:
-    """Transition and start probabilities.
-
-    Parameters
-    ----------
-    before : ndarray of int, shape (G,)
-        The first symbol of each pair.
-    T : ndarray, shape (G, C, C)
-        From the clones of the first symbol to those of the second.
-    pi : ndarray, shape (symbols, C)
-        The distribution of clones with which a sequence starts at this symbol.
-    """
+    """Transition and start probabilities."""
 
     before: Whole
+    """The first symbol of each pair, shape (G,)."""
     T: Floats
+    """From the clones of the first symbol to those of the second, shape (G, C, C)."""
     pi: Floats
+    """The distribution of clones with which a sequence starts at each symbol, shape (symbols, C)."""
 
     @classmethod
     def random(cls, before: Whole, symbols: int, n_clones: int, rng: np.random.Generator) -> Clones:

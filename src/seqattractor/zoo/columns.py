@@ -8,10 +8,9 @@ from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar, Literal, final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted
+from numpy.typing import NDArray
 
-from seqattractor._checks import check_count, check_finite, check_memory, check_not_negative, check_positive
+from seqattractor._checks import check_count, check_memory, check_not_negative, check_positive
 from seqattractor.engine.problem import ProgressCallback
 from seqattractor.networks.traits import Traits
 from seqattractor.rule import sign
@@ -61,7 +60,6 @@ class BayesianColumnMemory(ContinuousMemory):
     beta_ : ndarray, shape (K,)
     minicolumns_ : ndarray of int8, shape (K, N)
         The values that each minicolumn stands for, and 0 for units of other hypercolumns.
-    n_features_in_, order_ : int
 
     References
     ----------
@@ -110,40 +108,6 @@ class BayesianColumnMemory(ContinuousMemory):
         pre, post = np.maximum(pre, _LEAST), np.maximum(post, _LEAST)
         self.W_ = np.log10(np.maximum(together, _LEAST**2) / np.outer(post, pre))
         self.beta_ = np.log10(post)
-
-    def persistence_times(self, X: ArrayLike) -> States:
-        """Return the time for which each pattern of a sequence is held, as the theory says.
-
-        The next pattern takes over when adaptation has used up the advantage of the one that is active, B in units of `g_a`::
-
-            T = tau_a ln(1 / (1 - B)) + tau_a ln(1 / (1 - tau_s / tau_a))      B = (field of x(t) - field of x(t+1)) / g_a
-
-        It is exact where all hypercolumns agree on B, as for patterns that share no minicolumn; else B is their mean.
-
-        Parameters
-        ----------
-        X : array of +-1, shape (T, N)
-            A stored sequence.
-
-        Returns
-        -------
-        ndarray, shape (T - 1,)
-            In ms, infinite where adaptation does not suffice.
-
-        Examples
-        --------
-        >>> import seqattractor as sa
-        >>> X = sa.datasets.random_periodic(8, 100, rng=0)
-        >>> sa.zoo.BayesianColumnMemory().fit(X).persistence_times(X).round()[:2]
-        array([235., 235.])
-        """
-        check_is_fitted(self, "n_features_in_")
-        o = self._chosen(check_finite(X, "X", "T", "N"))
-        field = (o @ self.W_.T / self._n_hypercolumns + float(self.g_beta) * self.beta_) / self._n_hypercolumns
-        B = (np.sum(field[:-1] * o[:-1], axis=1) - np.sum(field[:-1] * o[1:], axis=1)) / max(float(self.g_a), 1e-300)
-        tau_s, tau_a = float(self.tau_s), float(self.tau_a)
-        with np.errstate(divide="ignore"):
-            return np.where(B < 1, -tau_a * np.log(np.maximum(1 - B, 0)) - tau_a * np.log(1 - tau_s / tau_a), np.inf)
 
     def _begin(self, cues: States) -> States:
         """Inputs of minicolumns are how well they fit the cue, -1 to 1; nothing is adapted."""

@@ -82,7 +82,7 @@ class ContinuousMemory(SequenceMemory):
         Returns
         -------
         ndarray, shape (steps + 1, units) or (B, steps + 1, units)
-            At the times that `times` gives.
+            At the start and after each read-out interval.
 
         Examples
         --------
@@ -109,25 +109,6 @@ class ContinuousMemory(SequenceMemory):
             self._run_on(states)
             path[:, t] = self._activity_in(states)
         return path[0] if single else path
-
-    def times(self, steps: int) -> States:
-        """Return the times at which `recall` and `activity` look at the network, in the unit of its time constants.
-
-        Parameters
-        ----------
-        steps : int
-
-        Returns
-        -------
-        ndarray, shape (steps + 1,)
-
-        Examples
-        --------
-        >>> import seqattractor as sa
-        >>> sa.networks.make_network("eden", read_out_interval=4.0).times(3)
-        array([ 0.,  4.,  8., 12.])
-        """
-        return np.arange(check_count(steps, "steps", 0) + 1) * np.float64(self.read_out_interval)
 
     def _check_times(self, *more: str) -> None:
         """Reject steps of time that make no sense; `check_parameters` of a subclass calls this, with the names of other times."""

@@ -347,7 +347,6 @@ class DenseSequenceMemory(PatternStore):
         O^+; only with the pseudo-inverse.
     degree_ : int
         d, as given or chosen.
-    n_features_in_, order_ : int
 
     References
     ----------

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Literal, final
+from typing import ClassVar, Literal, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import logsumexp, softmax
 from sklearn.utils.validation import check_is_fitted
 
 from seqattractor._checks import check_memory, check_positive
@@ -103,7 +104,7 @@ class DelayedMemory(ContinuousMemory, OnlineMemory):
         """Return the largest number of read-outs from one pattern to the next.
 
         It takes longest at the start, where the delayed signal of the cue is there in full and fades as e = exp(-t / T_d): the
-        next pattern is left when r + e = 1 - e. Later it takes `escape_time`. The passage takes a few T_f.
+        next pattern is left when r + e = 1 - e. Later it takes T_d ln(1 / (1 - sqrt(r))). The passage takes a few T_f.
         """
         r = min(self._strength_of_holding(), 0.999)  # patterns that are held for ever are not waited for
         longest = float(self.T_d) * np.log(2 / (1 - r)) + 5 * float(self.T_f)
@@ -130,12 +131,6 @@ class DelayedMemory(ContinuousMemory, OnlineMemory):
         """Xi^T s_f and Phi^T Xi^T V_d, (B, P) each."""
         patterns, preceding = self._as_numbers()
         return features @ patterns.T, delayed @ preceding.T
-
-
-def softmax(fields: States) -> States:
-    """The softmax over the last axis; fields may be large."""
-    shares: Any = np.exp(fields - fields.max(axis=-1, keepdims=True))
-    return np.asarray(shares / shares.sum(axis=-1, keepdims=True))
 
 
 class EpisodicMemory(DelayedMemory):
@@ -245,7 +240,6 @@ class DenseEpisodicMemory(EpisodicMemory):
         Xi^T, every pattern once.
     graph_ : ndarray of int8, shape (P, P)
         Phi: 1 in row mu and column nu where nu follows mu.
-    n_features_in_, order_ : int
 
     Notes
     -----
@@ -278,12 +272,10 @@ class DenseEpisodicMemory(EpisodicMemory):
     on_conflict: Literal["raise", "learn"] = "raise"
 
     def _s_h(self, hidden: States) -> States:
-        return softmax(float(self.gain) * hidden)
+        return np.asarray(softmax(float(self.gain) * hidden, axis=1))
 
     def _L_h(self, hidden: States) -> States:
-        scaled = float(self.gain) * hidden
-        largest = scaled.max(axis=1)
-        return np.asarray((largest + np.log(np.exp(scaled - largest[:, None]).sum(axis=1))) / float(self.gain))
+        return np.asarray(logsumexp(float(self.gain) * hidden, axis=1) / float(self.gain))
 
 
 @final
@@ -310,9 +302,8 @@ class LinearEpisodicMemory(EpisodicMemory):
 
     Notes
     -----
-    Equations are those of the authors' notes and code. There patterns are not divided by sqrt(N), a_s = .045 with N = 100, which
-    is 4.5 here, and the delayed term has the factor a_c where the general equations, used here, have sqrt(a_s) a_c. Parameters
-    with which they show sequences could not be read; T_d and a_c here (r = .8) were chosen for random patterns.
+    Equations are those of the authors' notes and code. There patterns are not divided by sqrt(N) (a_s = .045 with N = 100, which
+    is 4.5 here), and the delayed term has the factor a_c instead of sqrt(a_s) a_c. T_d and a_c were chosen for random patterns.
 
     Examples
     --------

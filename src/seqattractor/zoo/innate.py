@@ -71,7 +71,6 @@ class InnateTrajectoryMemory(ContinuousMemory):
     W_, W_in_, W_out_ : ndarray, shapes (M, M), (M, N) and (N, M)
     trajectory_errors_ : ndarray, shape (trials,)
         Mean distance of the rates from the target while practising.
-    n_features_in_, order_ : int
 
     References
     ----------

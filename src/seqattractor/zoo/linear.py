@@ -38,7 +38,6 @@ class HebbianMemory(OnlineMemory):
         Presentations: 1 after `fit`.
     converged_ : bool
         Whether no unit was wrong.
-    n_features_in_, order_ : int
 
     References
     ----------
@@ -97,7 +96,7 @@ class PseudoInverseMemory(SequenceMemory):
     Attributes
     ----------
     W_ : ndarray, shape (N, order * N)
-    visible_errors_, n_iter_, converged_, n_features_in_, order_
+    visible_errors_, n_iter_, converged_
         As in `HebbianMemory`.
 
     Examples

@@ -37,7 +37,6 @@ class LookupMemory(OnlineMemory):
         Every transition that was seen, once.
     counts_ : ndarray of int, shape (P,)
         How often it was seen.
-    n_features_in_, order_ : int
 
     Examples
     --------

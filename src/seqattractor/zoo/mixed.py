@@ -53,7 +53,6 @@ class MixedSequenceMemory(PatternStore):
         A row of zeros where a sequence ends.
     inverse_ : ndarray, shape (P, P)
         O^+; only with the pseudo-inverse.
-    n_features_in_, order_ : int
 
     References
     ----------

@@ -66,7 +66,7 @@ class PinnedRateMemory(ContinuousMemory):
     Attributes
     ----------
     J_ : ndarray, shape (N, N)
-    visible_errors_, n_iter_, converged_, n_features_in_, order_
+    visible_errors_, n_iter_, converged_
         As in `SequenceAttractor`; errors are units that were read out wrong.
 
     References

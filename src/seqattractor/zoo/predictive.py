@@ -49,7 +49,7 @@ class PredictiveCodingMemory(OnlineMemory):
         Units predicted with the wrong sign, in each epoch.
     losses_ : ndarray, shape (n_epochs,)
         Mean squared errors of the predictions.
-    n_iter_, converged_, n_features_in_, order_
+    n_iter_, converged_
         As in `SequenceAttractor`.
 
     References
@@ -180,7 +180,7 @@ class LatentPredictiveMemory(OnlineMemory):
     ----------
     W_r_, W_o_ : ndarray, shapes (H, H) and (N, H)
         Latent to latent, from one step to the next, and latent to visible.
-    visible_errors_, losses_, n_iter_, converged_, n_features_in_, order_
+    visible_errors_, losses_, n_iter_, converged_
         As in `PredictiveCodingMemory`.
 
     Examples

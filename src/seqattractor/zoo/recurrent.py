@@ -71,7 +71,6 @@ class RecurrentNetwork(SequenceMemory):
     n_iter_ : int
     converged_ : bool
         Whether every transition is made without noise, where the network is led through each sequence.
-    n_features_in_, order_ : int
 
     References
     ----------

@@ -9,7 +9,7 @@ from itertools import combinations
 from typing import Any, ClassVar, Literal, NamedTuple, final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from seqattractor._checks import check_choice, check_count, check_memory, check_number, check_positive, is_auto, is_count, say
 from seqattractor.engine.grid import exact_rows
@@ -129,7 +129,7 @@ class ScaffoldMemory(SequenceMemory):
     periods_ : ndarray of int, shape (modules,)
     ends_, goes_to_ : ndarray of int, shape (S,)
         Labels that do not lead to the next one, and where they lead.
-    visible_errors_, n_iter_, converged_, n_features_in_, order_
+    visible_errors_, n_iter_, converged_
         As in `HebbianMemory`; the network is led through each sequence.
 
     Notes
@@ -230,30 +230,8 @@ class ScaffoldMemory(SequenceMemory):
         predicted[:] = following
         return following
 
-    def labels_of(self, states: ArrayLike) -> Labels:
-        """Find the label of each state.
-
-        Parameters
-        ----------
-        states : array of +-1, shape (B, N) or (N,)
-
-        Returns
-        -------
-        ndarray of int, shape (B,)
-            The place at which each pattern was stored, sequence after sequence, if it is found.
-
-        Examples
-        --------
-        >>> import seqattractor as sa
-        >>> X = sa.datasets.random_periodic(20, 100, rng=0)
-        >>> sa.zoo.ScaffoldMemory(n_hidden=200, random_state=0).fit(X).labels_of(sa.noise.flip(X[5:8], 10, rng=1))
-        array([5, 6, 7])
-        """
-        batch, _ = self._as_states(states, "states")
-        return self._labels_of(batch.reshape(len(batch), -1))
-
     def _labels_of(self, states: Patterns) -> Labels:
-        """Return the label of each state of a checked batch."""
+        """Find the label of each state, (B, N) -> (B,): the place at which the pattern was stored, sequence after sequence."""
         drive = states.astype(np.float64) @ self.W_ps_.T
         hidden = np.maximum(drive, 0.0) if self.code == "relu" else sign(drive).astype(np.float64)
         scores = np.split(hidden @ self.W_gp_.T, np.cumsum(self.periods_)[:-1], axis=1)

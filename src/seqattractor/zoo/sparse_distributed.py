@@ -48,7 +48,7 @@ class SparseDistributedMemory(OnlineMemory):
         The addresses.
     V_ : ndarray, shape (N, M)
         Whole numbers.
-    visible_errors_, n_iter_, converged_, n_features_in_, order_
+    visible_errors_, n_iter_, converged_
         As in `HebbianMemory`.
 
     Notes

@@ -77,7 +77,7 @@ class StochasticMemory(OnlineMemory):
         Visible neurons that were likelier in the wrong state, in each epoch.
     losses_ : ndarray, shape (n_epochs,)
         Means of -ln(probability).
-    n_iter_, converged_, rng_, n_features_in_, order_
+    n_iter_, converged_, rng_
         As in `SequenceAttractor`.
 
     References

@@ -6,12 +6,31 @@ import itertools
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from seqattractor.analysis._orbits import cycle_lengths
 from seqattractor.datasets import random_sequences
 from seqattractor.zoo.experiments.experiment import Check, Experiment, Panel
 from seqattractor.zoo.spike_timing import SpikeTimingMemory
 from seqattractor.zoo.stochastic import StochasticMemory
+
+
+def cycle_lengths(W: NDArray[np.float64]) -> list[int]:
+    """Return the lengths of the closed chains of single neurons in weights (n, n).
+
+    A link of a chain is a weight above 0.5 that is the only such one out of its source and into its target.
+    """
+    strong = W > 0.5
+    alone = strong & (strong.sum(axis=0) == 1) & (strong.sum(axis=1) == 1)[:, None]
+    after = {int(j): int(i) for i, j in zip(*np.nonzero(alone), strict=True)}
+    lengths = []
+    while after:
+        at = first = next(iter(after))
+        length = 0
+        while at in after:
+            at, length = after.pop(at), length + 1
+        if at == first:
+            lengths.append(length)
+    return sorted(lengths)
 
 
 def run_fiete(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str, Any]:

@@ -41,7 +41,7 @@ def run_scaffold(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict
         flipped = flip(X[:-1], 10, rng=rng)
         for cue, shares in found.items():
             net = fit_quietly(ScaffoldMemory(M, periods=(31, 33), cue=cue, random_state=rng), X)
-            shares.append(float(np.mean(net.labels_of(flipped) == np.arange(T))))
+            shares.append(float(np.mean(net._labels_of(flipped) == np.arange(T))))
         exact[T] = _read_out_exactly(net, X[:-1])
     for T in settings["just_beyond"]:
         X = random_periodic(T + 1, 100, rng=rng)
