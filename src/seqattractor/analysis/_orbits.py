@@ -97,7 +97,7 @@ def longest_orbit(n_units: int, *, node_limit: int = 100_000) -> Sequences:
 
 
 class OrbitSearch:
-    """A search in depth, which remembers what it knows of single neurons."""
+    """A search in depth, which remembers what is possible for single neurons."""
 
     def __init__(self, n_units: int, node_limit: int) -> None:
         self.states: list[State] = list(itertools.product((1, -1), repeat=n_units))

@@ -227,7 +227,7 @@ class CloneStructuredMemory(SequenceMemory):
 
 
 def _once_round(numbers: Whole) -> Whole:
-    """A sequence that goes on over its own beginning, up to its first pattern again; any other as it is."""
+    """Cut a sequence that continues over its own beginning where its first pattern comes again; others stay as they are."""
     again = (int(p) for p in np.flatnonzero(numbers[1:] == numbers[0]) + 1)
     period = next((p for p in again if np.array_equal(numbers[p:], numbers[:-p])), len(numbers))
     return numbers[: period + 1]

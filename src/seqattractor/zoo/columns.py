@@ -26,7 +26,7 @@ _PATIENCE = 4  # tau_a: a pattern that is held for longer is held for good
 @final
 @dataclass(eq=False, repr=False)
 class BayesianColumnMemory(ContinuousMemory):
-    """BCPNN as a network of rates: a winner in each hypercolumn, adaptation that ends its time, and weights that say who is next.
+    """BCPNN as a network of rates: a winner in each hypercolumn, adaptation that ends its time, and weights that call the next.
 
     `units_per_hypercolumn` visible units make up a hypercolumn, and each combination of their values that occurs in the stored
     patterns is one of its minicolumns: codes in which one of many is active are what the model is made for. With s the

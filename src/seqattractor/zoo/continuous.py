@@ -20,9 +20,9 @@ _MOST_STEPS = 10_000  # of integration; every step of recall takes that many
 class ContinuousMemory(SequenceMemory):
     """A memory whose state is real-valued and runs in continuous time; +-1 patterns are read out of it at regular times.
 
-    A subclass says how the state begins from a cue (`_begin`), where it goes (`_velocity`), and how patterns are read out of it
+    A subclass defines how the state begins from a cue (`_begin`), its velocity (`_velocity`), and how patterns are read out of it
     (`_read_out`). A state is one flat row of K numbers for each run; its first N numbers belong to the units, one each, unless
-    the subclass says otherwise (`_impose`, `_activity_in`). The equations are integrated by Euler's method in equal steps of at
+    the subclass overrides that (`_impose`, `_activity_in`). The equations are integrated by Euler's method in equal steps of at
     most `dt`, so that the same cue gives the same path on any machine.
     """
 
@@ -128,7 +128,7 @@ class ContinuousMemory(SequenceMemory):
     def _run_on(self, states: States) -> None:
         """Let states (B, K) run on for one read-out interval, in place, by Euler's method."""
         steps, step = self._steps()
-        with np.errstate(over="ignore", invalid="ignore"):  # said below
+        with np.errstate(over="ignore", invalid="ignore"):  # raised below
             for _ in range(steps):
                 states += step * self._velocity(states)
         if not (np.abs(states) < LARGEST).all():

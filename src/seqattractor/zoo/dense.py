@@ -220,10 +220,10 @@ class PatternStore(OnlineMemory):
 
     def _present(self, transitions: Transitions) -> None:
         """Keep the patterns as keys and their successors as values, with a hidden unit for each."""
-        going_on = self.successors_.any(axis=1)  # a sequence that ended may go on now
+        continued = self.successors_.any(axis=1)  # a sequence that ended may continue now
         self._store(
-            np.concatenate([self.patterns_[going_on], transitions.inputs]),
-            np.concatenate([self.successors_[going_on], transitions.targets]),
+            np.concatenate([self.patterns_[continued], transitions.inputs]),
+            np.concatenate([self.successors_[continued], transitions.targets]),
         )
         if self.pseudo_inverse:
             numbers = self.patterns_.astype(np.float64)
@@ -361,7 +361,7 @@ class DenseSequenceMemory(PatternStore):
     >>> net.degree_, sa.retrieved(net.recall(sa.noise.flip(X[0], 10, rng=1), steps=160), X)
     (3, True)
 
-    Pictures are much alike, and need a degree that tells them apart; of degree 2 `fit` warns that nothing is stored:
+    Pictures are much alike, and need a higher degree; of degree 2 `fit` warns that nothing is stored:
 
     >>> film = sa.datasets.walker(24, shrink=2)
     >>> net = sa.zoo.DenseSequenceMemory().fit(film)

@@ -24,8 +24,8 @@ _MOST_READ_OUTS = 10_000  # from one pattern to the next
 class DelayedMemory(ContinuousMemory, OnlineMemory):
     """Features V_f that are drawn to stored patterns, and a delayed signal V_d that calls the successor of where they were.
 
-    A state is [V_f, V_d], (B, 2 N). A subclass says what the features are drawn to (`_drive`), and what the delayed signal
-    follows (`_signal`).
+    A state is [V_f, V_d], (B, 2 N). A subclass defines what the features are drawn to (`_drive`), and what the delayed
+    signal follows (`_signal`).
     """
 
     _gains: ClassVar[tuple[str, ...]]
@@ -88,7 +88,7 @@ class DelayedMemory(ContinuousMemory, OnlineMemory):
             check_positive(getattr(self, name), name)
 
     def _begin(self, cues: States) -> States:
-        """As if the cue had been there for long, so that the network goes on at once."""
+        """Begin as if the cue had been there for long, so that the first step leaves it."""
         return np.concatenate([cues, self._signal(cues)], axis=1)
 
     def _velocity(self, states: States) -> States:
@@ -229,8 +229,8 @@ class DenseEpisodicMemory(EpisodicMemory):
     T_f, T_d : float
         The time constants of features and delayed signal.
     dt, read_out_interval : float
-        The largest step of Euler's method, and the time between two steps of `recall`. A run starts with V_d = b_d V_f, so that
-        the first step goes on at once. (The authors start with V_d = 0, which holds the cue first: pass `activity` that state.)
+        The largest step of Euler's method, and the time between two steps of `recall`. A run starts with V_d = b_d V_f. (The
+        authors start with V_d = 0, which holds the cue first: pass `activity` that state.)
     on_conflict : {"raise", "learn"}
         As in `SequenceAttractor`. Where a pattern has two successors, both are called.
 

@@ -62,7 +62,7 @@ class RateMemory(ContinuousMemory, OnlineMemory):
         self.patterns_ = np.array(list(stored.values()), dtype=np.int8)
 
     def traits(self) -> Traits:
-        """Return the traits: online and local weights, but the read-out knows the patterns."""
+        """Return the traits: online and local weights, but the read-out has the patterns."""
         return Traits(
             weights=("J_", "patterns_"),
             stores_patterns=True,

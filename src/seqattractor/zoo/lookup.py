@@ -21,7 +21,7 @@ _OVERLAPS = 4_000_000  # of states with patterns that are held at a time
 class LookupMemory(OnlineMemory):
     """A look-up table: find the stored pattern nearest to the state and answer with its successor.
 
-    It is not a neural network but a yardstick for them: nothing that knows only these patterns can do better from a cue with
+    It is not a neural network but a yardstick for them: nothing that has seen only these patterns can do better from a cue with
     random flips. With ``order=k`` it is an n-gram model that looks at the last k patterns. Between equally near
     patterns, and between several successors of one pattern (``on_conflict="learn"``), the most frequent transition wins, then
     the one that was seen first.

@@ -234,7 +234,7 @@ class LatentPredictiveMemory(OnlineMemory):
     def _present(self, transitions: Transitions) -> None:
         """Go once through the sequences; the latent state starts anew with each."""
         sequences = [x.astype(np.float64) for x in rejoin(transitions)]
-        with np.errstate(over="ignore", invalid="ignore"):  # said below
+        with np.errstate(over="ignore", invalid="ignore"):  # raised below
             wrong, loss = self._learn(sequences)
         if not all((np.abs(W) < LARGEST).all() for W in (self.W_r_, self.W_o_)):
             raise ValueError(
@@ -256,10 +256,10 @@ class LatentPredictiveMemory(OnlineMemory):
         if self.query == "recalled":
             latent[:] = self._infer(states.astype(np.float64), latent)[0]
         else:
-            told = (states != predicted).any(axis=1)  # something that the network did not predict itself
-            inferred = self._infer(states[told].astype(np.float64), latent[told])[0]
-            latent[~told] = np.tanh(latent[~told]) @ self.W_r_.T
-            latent[told] = inferred
+            shown = (states != predicted).any(axis=1)  # something that the network did not predict itself
+            inferred = self._infer(states[shown].astype(np.float64), latent[shown])[0]
+            latent[~shown] = np.tanh(latent[~shown]) @ self.W_r_.T
+            latent[shown] = inferred
         following = sign(self._predict(latent))
         predicted[:] = following if self.query == "offline" else predicted
         return following

@@ -88,7 +88,7 @@ class ScaffoldMemory(SequenceMemory):
         p = f0(W_ps s),   phases = argmax in each module of W_gp p,   phases + 1,   s' = sign(W_sp f(W_pg g))
 
     with f0(u) = sign(u) or max(u, 0), and W_gp the sum of g^k p^kT over all labels. Errors do not add up from step to step,
-    since the labels go on without the patterns. Patterns are read out exactly as long as there are no more of them than hidden
+    since the labels step on without the patterns. Patterns are read out exactly as long as there are no more of them than hidden
     neurons. What limits recall from a noisy cue is that W_ps sees only N units: it is weak where sequences are longer than N.
 
     Sequences have consecutive blocks of labels. That the last label of a closed sequence leads to its first one, and that
@@ -223,8 +223,8 @@ class ScaffoldMemory(SequenceMemory):
         """Return the pattern after each state, (B, N) -> (B, N); `memory` holds the labels and is changed."""
         carried = self.start(states) if memory is None else memory
         labels, predicted = carried[:, 0], carried[:, 1:]
-        told = (states != predicted).any(axis=1) | (self.query == "recalled")
-        labels[told] = self._labels_of(states[told])
+        shown = (states != predicted).any(axis=1) | (self.query == "recalled")
+        labels[shown] = self._labels_of(states[shown])
         labels[:] = self._after(labels)
         following = sign(self._codes(labels) @ self.W_sp_.T)
         predicted[:] = following

@@ -36,9 +36,8 @@ class SpikeTimingMemory(OnlineMemory):
     a burst), and what is learned then runs by itself. `self_organise` shows nothing at all: neurons that fire by chance are
     enough for the weights to become chains that close.
 
-    It is a memory for chains, in which every neuron has one time to fire. Where neurons fire after several patterns, excitation
-    and a common inhibition cannot tell well enough after which they must not: of random patterns with 5 of 100 active units only
-    a part is stored, and where half of the units are active, not even a loop of three patterns.
+    It is a memory for chains, in which every neuron has one time to fire. Of random patterns with 5 of 100 active units
+    only a part is stored, and where half of the units are active, not even a loop of three patterns.
 
     Parameters
     ----------
@@ -68,7 +67,7 @@ class SpikeTimingMemory(OnlineMemory):
     ----------
     I. R. Fiete, W. Senn, C. Z. H. Wang and R. H. R. Hahnloser, Spike-time-dependent plasticity and heterosynaptic competition
     organize networks to produce long scale-free sequences of neural activity, 2010. The formulas are those of a later program
-    based on it. As a memory of given patterns, with silent units kept silent while it learns, it is ours.
+    based on it. Its use as a memory of given patterns is ours.
 
     Examples
     --------

@@ -153,7 +153,7 @@ class StochasticMemory(OnlineMemory):
         """Go once through the sequences; each starts without potentials and hidden activity."""
         neurons, wrong, likelihood = self._neurons(), 0, 0.0
         pieces = zip(*(split(part, transitions.lengths) for part in transitions[:2]), strict=True)
-        with np.errstate(over="ignore", invalid="ignore"):  # said below
+        with np.errstate(over="ignore", invalid="ignore"):  # raised below
             for x, x_next in pieces:
                 shown = (np.concatenate([x, x_next[-1:]]) > 0).astype(np.float64)
                 draws = self.rng_.random((len(x), int(self.n_hidden)))
@@ -234,7 +234,7 @@ class StochasticMemory(OnlineMemory):
         check_not_negative(self.init_scale, "init_scale")
 
     def _after(self, states: Patterns, memory: Any, fire: Any) -> Patterns:
-        """Return the patterns after some states, where `fire` says which neurons fire in fields; changes the memory."""
+        """Return the patterns after some states, where `fire` decides which neurons fire in fields; changes the memory."""
         carried = self.start(states) if memory is None else memory
         neurons, N = self._neurons(), states.shape[1]
         active = (states > 0).astype(np.float64)

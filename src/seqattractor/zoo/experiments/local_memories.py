@@ -50,7 +50,7 @@ def run_fiete(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[st
     centres = np.sqrt(edges[:-1] * (edges[1:] - 1.0)).tolist()
 
     def excess(low: int, high: int) -> float:
-        """How many more chains of some lengths a network has than 1 / l says."""
+        """Return how many more chains of some lengths a network has than a random permutation."""
         return float(np.sum((lengths >= low) & (lengths <= high)) / each - law[low : high + 1].sum())
 
     return {

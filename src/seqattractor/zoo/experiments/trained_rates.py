@@ -24,20 +24,20 @@ def run_bcpnn(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[st
     n = settings["patterns"]
     X = np.where(np.eye(n, dtype=bool), 1, -1).astype(np.int8)
     X = np.vstack([X, X[:1]])
-    held, told, in_order = [], [], []
+    held, expected, in_order = [], [], []
     for g_a in settings["g_a"]:
         net = BayesianColumnMemory(n, g_a=g_a, dt=settings["dt"], read_out_interval=1.0).fit(X)
-        told.append(float(persistence_times(net, X)[0]))
-        path = net.recall(X[0], steps=int(6 * told[-1]))
+        expected.append(float(persistence_times(net, X)[0]))
+        path = net.recall(X[0], steps=int(6 * expected[-1]))
         at = np.argmax(path, axis=1)
         changes = np.flatnonzero(np.diff(at))
         held.append(float(np.diff(changes)[1:].mean()))  # the first two begin before all is in step
         in_order.append(bool(np.all(np.diff(at[changes + 1]) % n == 1)))
     strengths = list(settings["g_a"])
     return {
-        "series": {"held": {"x": strengths, "y": held}, "theory": {"x": strengths, "y": told}},
+        "series": {"held": {"x": strengths, "y": held}, "theory": {"x": strengths, "y": expected}},
         "numbers": {
-            "deviation": float(np.max(np.abs(np.array(held) / np.array(told) - 1))),
+            "deviation": float(np.max(np.abs(np.array(held) / np.array(expected) - 1))),
             "in_order": float(np.mean(in_order)),
         },
     }
