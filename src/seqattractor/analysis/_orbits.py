@@ -5,52 +5,13 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
-from seqattractor._checks import check_count, check_finite
+from seqattractor._checks import check_count
 from seqattractor.analysis._separability import prove
 from seqattractor.sequences import Patterns, Sequences
 
 State = tuple[int, ...]
 _MOST_UNITS = 12  # 4096 states; a search comes nowhere near
-
-
-def cycle_lengths(W: ArrayLike) -> NDArray[np.int64]:
-    """Return the lengths of the closed chains of single neurons in a weight matrix.
-
-    A link of a chain is a weight above 0.5 that is the only such one out of its source and into its target. Of a
-    permutation matrix these are all cycles of the permutation.
-
-    Parameters
-    ----------
-    W : array, shape (n, n)
-        ``W[i, j]`` leads from neuron j to neuron i.
-
-    Returns
-    -------
-    ndarray of int, shape (cycles,)
-        In ascending order.
-
-    Examples
-    --------
-    >>> cycle_lengths([[0, 1, 0], [1, 0, 0], [0, 0, 1]])
-    array([1, 2])
-    """
-    weights = check_finite(W, "W", "n", "n")
-    if weights.shape[0] != weights.shape[1]:
-        raise ValueError(f"W must be square, but it has the shape {weights.shape}.")
-    strong = weights > 0.5
-    alone = strong & (strong.sum(axis=0) == 1) & (strong.sum(axis=1) == 1)[:, None]
-    after = {int(j): int(i) for i, j in zip(*np.nonzero(alone), strict=True)}
-    lengths = []
-    while after:
-        at = first = next(iter(after))
-        length = 0
-        while at in after:
-            at, length = after.pop(at), length + 1
-        if at == first:
-            lengths.append(length)
-    return np.sort(np.array(lengths, dtype=np.int64))
 
 
 def longest_orbit(n_units: int, *, node_limit: int = 100_000) -> Sequences:

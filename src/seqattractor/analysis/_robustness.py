@@ -96,7 +96,7 @@ class Starts:
 
     @classmethod
     def of(cls, net: SequenceMemory, X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None, settle: int) -> Starts:
-        """Return the starts of sequences: loops continue where they end, others are judged at the latest at their end."""
+        """Return the starts of sequences: loops continue where they end, others are judged at their end at the latest."""
         due, wanted = [], []
         for sequence in split(*check_sequences(X, lengths)):
             last = len(sequence) - 1
