@@ -35,9 +35,8 @@ class BayesianColumnMemory(ContinuousMemory):
         tau_s ds/dt = g_beta beta + W o / H - g_a a - s        tau_a da/dt = o - a
         w_ij = log10(P_ij / (P_i P_j))                         beta_i = log10(P_i)
 
-    The probabilities are averages of traces while every sequence is shown, each pattern for `pulse`:
-    tau dz/dt = o - z, with `tau_z_pre` for the presynaptic and `tau_z_post` for the postsynaptic side. The presynaptic
-    trace is the slower one, so that what comes next is seen together with what was there just before.
+    The probabilities are averages of traces while every sequence is shown, each pattern for `pulse`: tau dz/dt = o - z, with
+    `tau_z_pre` for the presynaptic side, the slower one, and `tau_z_post` for the postsynaptic side.
 
     Parameters
     ----------

@@ -43,9 +43,8 @@ class InnateTrajectoryMemory(ContinuousMemory):
     it. Patterns are read out as sign(W_out r), one per `read_out_interval`; W_out is what recursive least squares over noisy
     runs come to, which is ridge regression.
 
-    The equations, the rule and its constants are those of a published replication; that the cue itself is the input is ours. The
-    network is shown the first pattern of a sequence and nothing else: noise on patterns that it has answered does not reach it.
-    What follows the end of a sequence is chaos.
+    The equations, the rule and its constants are those of a published replication; that the cue itself is the input is ours.
+    Noise on patterns that it has answered does not reach the network. What follows the end of a sequence is chaos.
 
     Parameters
     ----------

@@ -29,8 +29,7 @@ class MixedSequenceMemory(PatternStore):
 
         S_i' = sign sum_mu [ xi_i^mu f_S(m_i^mu) + slow_weight xi_i^{mu+1} f_A(mbar_i^mu) ]
 
-    f_S and f_A may be different functions. They count as they are defined in `DenseSequenceMemory`, with f(1) = 1 for
-    polynomials and exponentials; a softmax is divided by its sum over mu.
+    f_S and f_A may be different functions, defined as in `DenseSequenceMemory`; a softmax is divided by its sum over mu.
 
     Parameters
     ----------

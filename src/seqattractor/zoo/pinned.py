@@ -42,8 +42,8 @@ class PinnedRateMemory(ContinuousMemory):
     input J r of every unit follow straight lines from pattern to pattern, which stand at +-`amplitude`, one per
     `read_out_interval`: the state must keep moving, since nothing else encodes the time.
 
-    Equation, rule and g were verified against a public replication. The published network also gets frozen noise as an input, a
-    clock of its own, which is left out here, so that the cue decides what is recalled.
+    Equation, rule and g were verified against a public replication. The frozen noise that is an input of the published network is
+    left out, so that the cue decides what is recalled.
 
     Parameters
     ----------

@@ -110,14 +110,11 @@ class PredictiveCodingMemory(OnlineMemory):
         check_not_negative(self.tol, "tol")
 
     def _go_on(self, transitions: Transitions, max_epochs: int, callback: ProgressCallback | None) -> None:
-        """Learn for some epochs, W += rate eps f(x)^T / |f(x)|^2, and add their errors to those recorded.
-
-        That is linear in the targets, so that a whole epoch is one triangular system, the same for all neurons, instead of a
-        loop over transitions: at transition t, eps(t) is the error before the epoch less what the steps since then have
-        mended, eps(t) + rate sum_{s<t} K(t,s) eps(s) = eps_before(t), with K(t,s) = f(x(t)).f(x(s)) / |f(x(s))|^2.
-        """
+        """Learn for some epochs, W += rate eps f(x)^T / |f(x)|^2, and add their errors to those recorded."""
         from scipy.linalg import solve_triangular
 
+        # A whole epoch is one triangular system, the same for all neurons: the error eps(t) is the one before the epoch less
+        # what earlier steps have mended, eps(t) + rate sum_{s<t} K(t,s) eps(s), with K(t,s) = f(x(t)).f(x(s)) / |f(x(s))|^2.
         rate, x, wanted = float(self.learning_rate), _f(transitions.inputs), transitions.targets.astype(np.float64)
         scaled = x / (x**2).sum(axis=1, keepdims=True)
         K = x @ scaled.T
@@ -170,9 +167,9 @@ class LatentPredictiveMemory(OnlineMemory):
     inference_steps, inference_rate : int, float
         Of the descent to the latent state.
     query : {"recalled", "offline"}
-        From what latent states are inferred during recall. "recalled": from every pattern as it was recalled, thresholded.
-        "offline", the authors' own way: from the cue alone; the latent state then runs on by itself, z(t+1) = W_r f(z(t)), and is
-        inferred again only from a pattern that the network did not predict (after noise, or a wrong prediction in `score`).
+        From what latent states are inferred during recall. "recalled": from every recalled pattern. "offline", the authors' own
+        way: from the cue; the latent state then runs on by itself, z(t+1) = W_r f(z(t)), and is inferred again only from a
+        pattern that the network did not predict, as after noise.
     on_conflict, random_state, verbose
         As in `SequenceAttractor`.
 

@@ -87,21 +87,19 @@ class ScaffoldMemory(SequenceMemory):
 
         p = f0(W_ps s),   phases = argmax in each module of W_gp p,   phases + 1,   s' = sign(W_sp f(W_pg g))
 
-    with f0(u) = sign(u) or max(u, 0), and W_gp the sum of g^k p^kT over all labels. Errors do not add up from step to step,
-    since the labels step on without the patterns. Patterns are read out exactly as long as there are no more of them than hidden
-    neurons. What limits recall from a noisy cue is that W_ps sees only N units: it is weak where sequences are longer than N.
+    with f0(u) = sign(u) or max(u, 0), and W_gp the sum of g^k p^kT over all labels. Patterns are read out exactly as long as
+    there are no more of them than hidden neurons; finding the label of a noisy cue is weak where sequences are longer than N.
 
-    Sequences have consecutive blocks of labels. That the last label of a closed sequence leads to its first one, and that
-    recall stays at the end of an open one, is stored as it is (`ends_`, `goes_to_`), not learned.
+    Sequences have consecutive blocks of labels. What follows the last label of each is stored (`ends_`, `goes_to_`), not learned.
 
     Parameters
     ----------
     n_hidden : int
         M, the number of hidden neurons.
     periods : tuple of int or "auto"
-        l_m. Their product is the number of labels there are. "auto" takes two neighbouring whole numbers for four
-        times as many labels as there are patterns. Larger periods find the label of a noisy cue more often, with more weights:
-        a single period as long as the sequence is a look-up table.
+        l_m. Their product is the number of labels; "auto" takes two neighbouring whole numbers for four times as many as there
+        are patterns. Larger periods find the label of a noisy cue more often: a single one as long as the sequence is a look-up
+        table.
     code : {"sign", "relu"}
         f: that of MESH or of Vector-HaSH.
     threshold : float
@@ -111,9 +109,8 @@ class ScaffoldMemory(SequenceMemory):
     ridge : float
         Of "ridge".
     query : {"offline", "recalled"}
-        From what labels are found during recall. "offline": from the cue alone, and again only from a pattern that the network
-        did not predict itself (after noise, or a wrong prediction in `score`). "recalled": from every pattern, as in the authors'
-        notebook, which predicts one step ahead.
+        From what labels are found during recall. "offline": from the cue, and again only from a pattern that the network did not
+        predict itself, as after noise. "recalled": from every pattern, as in the authors' notebook.
     on_conflict, random_state
         As in `SequenceAttractor`. With "learn" an offline query distinguishes the places of a repeated pattern; as a cue it is
         found at the first of them.
@@ -134,12 +131,11 @@ class ScaffoldMemory(SequenceMemory):
 
     Notes
     -----
-    The layers, W_gp, both pseudo-inverses and the nonlinearities are as in the authors' code (FieteLab's MESH and VectorHaSH).
-    Ours are: modules of one dimension, all weights W_pg, a move that is always one step, ridge regression for the cue, and recall
-    that runs on by itself.
+    As in the authors' code (FieteLab's MESH and VectorHaSH), but for modules of one dimension, all weights W_pg, a move that is
+    always one step, ridge regression for the cue, and recall that runs on by itself.
 
     Unused labels step on until they come to the first one, so that a single closed sequence is recalled sooner or later from
-    *any* cue. Judge recall by the right place (`sa.basin_fraction`), not by the loop as such (`sa.retrieved`).
+    *any* cue. Judge recall by the right place (`sa.basin_fraction`), not by `sa.retrieved`.
 
     References
     ----------

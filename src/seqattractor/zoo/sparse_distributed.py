@@ -26,9 +26,8 @@ class SparseDistributedMemory(OnlineMemory):
         zeta_m = 1 for the n_active addresses nearest to xi, else 0
         V = sum_t x(t+1) zeta(t)^T          xi' = sign(V zeta)
 
-    or zeta_m = 1 where address m differs from xi in at most `radius` units. Only V learns, one transition at a time, by what
-    is known at its two ends. It is the paper's architecture with a fixed sparse way into the hidden layer and no correction of
-    errors: what `SparseSequenceAttractor` gains by learning is what it stores beyond this memory.
+    or zeta_m = 1 where address m differs from xi in at most `radius` units. Only V learns: what `SparseSequenceAttractor` stores
+    beyond this memory is what it gains by learning.
 
     Parameters
     ----------
@@ -53,8 +52,7 @@ class SparseDistributedMemory(OnlineMemory):
 
     Notes
     -----
-    The formulas are from general knowledge of Kanerva's book and were not checked against it. The choice of the nearest
-    n_active instead of a radius is a later variant.
+    The formulas were not checked against Kanerva's book. The nearest n_active instead of a radius are a later variant.
 
     References
     ----------

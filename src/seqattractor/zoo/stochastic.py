@@ -36,11 +36,10 @@ class StochasticMemory(OnlineMemory):
     """Visible and hidden neurons that fire by chance, taught to make a visible sequence likely (Brea, Senn & Pfister).
 
     In every step each neuron fires (+1) with the probability ``1 / (1 + exp(-beta u))``, where u sums what all neurons, visible
-    and hidden, did: W and V lead to visible neurons, U and R to hidden ones. While sequences are shown, hidden neurons fire by
-    their own chance. Weights to visible neurons climb the likelihood of the next pattern: without hidden neurons that is logistic
-    regression, the smooth relative of the paper's margin rule. Weights to hidden neurons change by the same local product, times
-    one factor for all: how likely the next pattern was, compared with the average. So hidden neurons learn to keep what the
-    visible ones need, and a pattern may have different successors (``on_conflict="learn"``).
+    and hidden, did: W and V lead to visible neurons, U and R to hidden ones. Weights to visible neurons climb the likelihood of
+    the next pattern: without hidden neurons that is logistic regression. Weights to hidden neurons change by the same local
+    product, times one factor for all: how likely the next pattern was, compared with the average. So hidden neurons learn to
+    remember what the visible ones need, and a pattern may have different successors (``on_conflict="learn"``).
 
     `recall` is by the most probable state of every neuron, and so without chance; `sample` lets the neurons fire as they do.
 
@@ -83,8 +82,7 @@ class StochasticMemory(OnlineMemory):
     References
     ----------
     J. Brea, W. Senn and J.-P. Pfister, Matching recall and storage in sequence learning with spiking neural networks, 2013. Only
-    the abstract was at hand. That likelihood, hidden neurons run forward and global factor are as here is from general knowledge.
-    Ours are: steps instead of continuous time, potentials that last for one step, no after-potential, learned biases, and
+    the abstract was at hand. Ours are: steps instead of continuous time, potentials that last for one step, learned biases, and
     credit that fades within a sequence (`trace`) instead of one factor for a whole one.
 
     Examples
