@@ -57,9 +57,7 @@ def test_wilson_interval_is_its_closed_form(trials):
     for successes in {0, 1, trials // 3, trials // 2, trials - 1, trials}:
         p, w = successes / trials, z * z / trials
         centre, half = (p + w / 2) / (1 + w), z * np.sqrt(p * (1 - p) / trials + w / (4 * trials)) / (1 + w)
-        assert sa.analysis.wilson_interval(successes, trials) == pytest.approx(
-            (centre - half, centre + half), abs=1e-12
-        )
+        assert sa.analysis.wilson_interval(successes, trials) == pytest.approx((centre - half, centre + half), abs=1e-12)
 
 
 def test_success_rate_counts():
