@@ -54,6 +54,6 @@ def test_real_perceptrons_end_near_the_limit():
 
 
 @pytest.mark.parametrize("active", [0, 1, -0.1, 2.0, 5e-324])
-def test_a_fraction_outside_0_to_1_is_refused(active):
+def test_a_fraction_outside_0_to_1_is_rejected(active):
     with pytest.raises(ValueError, match="active is the fraction of patterns"):
         sa.analysis.gardner_capacity(active)

@@ -67,7 +67,7 @@ def test_success_rate_counts():
 
 
 @pytest.mark.parametrize(
-    ("call", "says"),
+    ("call", "message"),
     [
         (lambda: sa.success_rate([]), "at least one trial"),
         (lambda: sa.analysis.wilson_interval(3, 2), "3 of 2"),
@@ -76,8 +76,8 @@ def test_success_rate_counts():
         (lambda: sa.success_rate([True, np.nan]), "True or False"),
     ],
 )
-def test_what_makes_no_sense_is_refused(call, says):
-    with pytest.raises(ValueError, match=says):
+def test_what_makes_no_sense_is_rejected(call, message):
+    with pytest.raises(ValueError, match=message):
         call()
 
 

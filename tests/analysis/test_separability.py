@@ -23,7 +23,7 @@ def some_weights_do(inputs, y, largest=4):
 
 
 def substitute(inputs, y, proof):
-    """Check a proof with Python's fractions, entry by entry; says which of the two kinds it is."""
+    """Check a proof with Python's fractions, entry by entry; returns which of the two kinds it is."""
     if proof.weights is not None:
         for x, target in zip(inputs, y, strict=True):
             field = sum((Fraction(int(w)) * int(k) for w, k in zip(proof.weights, x, strict=True)), Fraction(proof.bias))
@@ -131,7 +131,7 @@ def test_words_say_whether_biases_were_allowed():
 
 @pytest.mark.slow
 def test_some_random_sequences_called_impossible_are_possible_with_biases():
-    """And what learning says agrees: where proofs say yes, the perceptron with biases finds weights."""
+    """Learning agrees with proofs: where weights exist, the perceptron with biases finds weights."""
     rng, called, possible = np.random.default_rng(0), 0, 0
     while called < 297:
         X = rng.choice([-1, 1], size=(int(rng.integers(4, 16)), int(rng.integers(3, 8))))
@@ -288,7 +288,7 @@ def test_a_false_proof_is_not_accepted():
 
 
 @pytest.mark.parametrize("bad", [np.full((3, 2), 2), np.ones((1, 2)), np.ones(4)])
-def test_bad_input_is_refused_in_one_sentence(bad):
+def test_bad_input_is_rejected_in_one_sentence(bad):
     with pytest.raises(ValueError, match=r"must|needs"):
         sa.separable(bad)
 

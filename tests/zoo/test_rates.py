@@ -262,7 +262,7 @@ def test_the_nonlinear_rule_is_the_bilinear_one_for_units_that_count_alike():
 
 
 @pytest.mark.parametrize(
-    ("name", "parameters", "says"),
+    ("name", "parameters", "message"),
     [
         ("eden", {"dt": 0}, "dt must be above 0"),
         ("eden", {"dt": 1e-9}, "read_out_interval must be at most 10000 steps"),
@@ -277,13 +277,13 @@ def test_the_nonlinear_rule_is_the_bilinear_one_for_units_that_count_alike():
         ("gillett-sparse", {"q_f": 1}, "q_f must be below 1"),
     ],
 )
-def test_bad_parameters_get_one_clear_sentence(name, parameters, says):
-    with pytest.raises(ValueError, match=says):
+def test_bad_parameters_get_one_clear_sentence(name, parameters, message):
+    with pytest.raises(ValueError, match=message):
         make_network(name, **parameters).fit(X)
 
 
 @pytest.mark.parametrize(
-    ("call", "says"),
+    ("call", "message"),
     [
         (lambda net: net.activity(X[0][:5], 3), r"the cue has the shape \(5,\), but this network takes \(100,\)"),
         (lambda net: net.activity(X[0] * np.nan, 3), "the cue must hold finite numbers"),
@@ -294,6 +294,6 @@ def test_bad_parameters_get_one_clear_sentence(name, parameters, says):
         (lambda net: net.set_params(dt=50.0, read_out_interval=5e4).recall(X[0], 3), "grows without bound; lower dt"),
     ],
 )
-def test_bad_calls_get_one_clear_sentence(call, says):
-    with pytest.raises(ValueError, match=says):
+def test_bad_calls_get_one_clear_sentence(call, message):
+    with pytest.raises(ValueError, match=message):
         call(sa.zoo.DenseEpisodicMemory().fit(X))

@@ -127,7 +127,7 @@ def test_cycle_lengths_follow_one_over_l():
     law = np.append(0.0, 1 / np.arange(1, n + 1))
     expected = runs * np.array([law[a : b + 1].sum() for a, b in bins])
     assert ((seen - expected) ** 2 / expected).sum() < chi2.isf(1e-3, len(bins))
-    flat = seen.sum() * np.array([b - a + 1 for a, b in bins]) / 27  # all lengths alike: this is what the test could tell
+    flat = seen.sum() * np.array([b - a + 1 for a, b in bins]) / 27  # all lengths alike: which the test could reject
     assert ((seen - flat) ** 2 / flat).sum() > chi2.isf(1e-3, len(bins))
 
 
@@ -152,7 +152,7 @@ def test_open_chains_and_neurons_with_two_successors_are_in_no_cycle():
 
 
 @pytest.mark.parametrize(
-    ("parameters", "says"),
+    ("parameters", "message"),
     [
         ({"synapses": 0}, "synapses must be above 0"),
         ({"competition": -1}, "competition must be 0 or more"),
@@ -160,10 +160,10 @@ def test_open_chains_and_neurons_with_two_successors_are_in_no_cycle():
         ({"max_epochs": 0}, "max_epochs must be at least 1"),
     ],
 )
-def test_bad_parameters_get_one_clear_sentence(parameters, says):
-    with pytest.raises(ValueError, match=says):
+def test_bad_parameters_get_one_clear_sentence(parameters, message):
+    with pytest.raises(ValueError, match=message):
         sa.zoo.SpikeTimingMemory(**parameters).fit(chain(4))
-    with pytest.raises(ValueError, match=says):
+    with pytest.raises(ValueError, match=message):
         sa.zoo.SpikeTimingMemory(**parameters).self_organise(4, 10)
 
 

@@ -98,7 +98,7 @@ def test_without_hidden_neurons_it_comes_to_rest_where_logistic_regression_has_i
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_hidden_neurons_keep_what_no_visible_state_tells(seed):
+def test_hidden_neurons_keep_what_no_visible_state_shows(seed):
     A, B, C, D = sa.datasets.random_sequences(1, 4, 12, rng=seed)
     X = np.array([A, B, A, C, A, D])
     options = {"max_epochs": 1000, "on_conflict": "learn", "random_state": seed}
@@ -148,7 +148,7 @@ def test_neurons_fire_as_often_as_their_probability_says():
 
 
 @pytest.mark.parametrize("n_hidden", [0, 7])
-def test_a_saved_network_goes_on_as_if_nothing_had_been(n_hidden, tmp_path):
+def test_a_saved_network_continues_learning_where_it_was(n_hidden, tmp_path):
     X = sa.datasets.random_periodic(6, 20, rng=0)
     net = fit_quietly(sa.zoo.StochasticMemory(n_hidden, max_epochs=10, random_state=0), X)
     net.save(tmp_path / "net.npz")
@@ -157,7 +157,7 @@ def test_a_saved_network_goes_on_as_if_nothing_had_been(n_hidden, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("parameters", "says"),
+    ("parameters", "message"),
     [
         ({"n_hidden": -1}, "n_hidden must be"),
         ({"beta": 0}, "beta must be above 0"),
@@ -167,6 +167,6 @@ def test_a_saved_network_goes_on_as_if_nothing_had_been(n_hidden, tmp_path):
         ({"eta": 1e99, "beta": 1e9}, "learning diverged: the weights are not finite; lower eta"),
     ],
 )
-def test_bad_parameters_get_one_clear_sentence(parameters, says):
-    with pytest.raises(ValueError, match=says):
+def test_bad_parameters_get_one_clear_sentence(parameters, message):
+    with pytest.raises(ValueError, match=message):
         sa.zoo.StochasticMemory(**parameters).fit(sa.datasets.random_periodic(6, 8, rng=0))
