@@ -67,10 +67,8 @@ class Separability(Result):
     targets: Patterns
     largest_margin: bool
     bias: bool
-    _by_inverse: bool
-    """Whether the weights of the proofs are coefficients a, one for each transition: w = sum_t a_t x(t)."""
     _features: NDArray[np.int64]
-    """What the weights of the proofs are multiplied with: what the neurons see, or its Gram matrix."""
+    """What the neurons see, or, if margins are not the largest, its Gram matrix: then w = sum_t a_t x(t), and proofs hold a."""
     _proofs: list[Proof]
     _which: NDArray[np.int64]
 
@@ -107,7 +105,7 @@ class Separability(Result):
         check_count(neuron, "neuron", 0, len(self._which) - 1)
         proof = self._proofs[int(self._which[neuron])]
         w = proof.weights
-        if w is not None and self._by_inverse:
+        if w is not None and not self.largest_margin:
             w = _exact_product(_seen(self.inputs, self.bias).T, w).astype(object)
         b = int(w[-1]) if self.bias and w is not None else 0
         return Proof(w if w is None else w[: self.n_inputs], proof.combination, proof.margin, self.bias, b)
@@ -232,13 +230,13 @@ def separable(
         gram = (seen.astype(np.float64) @ seen.T.astype(np.float64)).astype(np.int64)
         solved = _by_inverse(gram, seen, columns, bias)
         if solved is not None:
-            return Separability(inputs, targets, False, bool(bias), True, gram, solved, which)
+            return Separability(inputs, targets, False, bool(bias), gram, solved, which)
     features, proofs = seen.astype(np.int64), list[Proof]()
     for y in columns.T:
         proofs.append(prove(features, y, bias=bias))
         if callback is not None:
             callback(len(proofs), columns.shape[1])
-    return Separability(inputs, targets, True, bool(bias), False, features, proofs, which)
+    return Separability(inputs, targets, True, bool(bias), features, proofs, which)
 
 
 def _seen(inputs: Patterns, bias: bool) -> Patterns:

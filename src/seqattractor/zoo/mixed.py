@@ -94,9 +94,9 @@ class MixedSequenceMemory(PatternStore):
     def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:
         """Return the pattern after each state, (B, N) -> (B, N); `memory` holds the last states and is changed."""
         past = remember(self.start(states) if memory is None else memory, states)
-        held = Call(states.astype(np.int32) * self.slow_steps, "patterns_")
-        called = Call(past, "successors_", float(self.slow_weight))
-        return self._answers(self._interactions(), [held, called])
+        hold, call = self._interactions()
+        held = Call(hold, states.astype(np.int32) * self.slow_steps, "patterns_")
+        return self._answers([held, Call(call, past, "successors_", float(self.slow_weight))])
 
     def check_parameters(self) -> None:
         """Raise for invalid parameters."""
