@@ -184,7 +184,6 @@ def test_results_are_asked_for_what_they_have():
     assert "lookup" in refused(comparison.row, "x", 5)
     refused(comparison.row, "lookup", 6)
     refused(sa.separable(X).proof, 30)
-    refused(sa.hidden_activity(NET, X).patterns_of, 10**30)
     refused(sa.robustness_curve(NET, X, flips=[1], trials=2, rng=0).at, 1)
 
 

@@ -26,7 +26,7 @@ DISAGREES = {
 
 
 @pytest.mark.parametrize("name", NEIGHBOURS)
-def test_a_neighbour_says_where_its_numbers_come_from_and_what_is_not_verified(name):
+def test_a_neighbour_names_the_sources_of_its_numbers_and_what_is_not_verified(name):
     target = get_target(name)
     assert target.name == name
     experiment = get_experiment(name)
@@ -61,7 +61,7 @@ def test_a_neighbour_passes_its_consistency_checks_in_its_quick_version(name, tm
     assert "Tables and figures of Lu" not in page
 
 
-def test_the_page_says_how_many_checks_compare_with_something_published_and_never_counts_a_prototype():
+def test_the_page_counts_how_many_checks_compare_with_something_published_and_never_counts_a_prototype():
     checks = {name: get_experiment(name).checks for name in NEIGHBOURS}
     kinds = [check.kind for each in checks.values() for check in each]
     published = {name: n for name, each in checks.items() if (n := sum(check.kind == "published" for check in each))}
@@ -87,7 +87,7 @@ def test_a_report_on_both_counts_the_paper_and_its_neighbours_apart(tmp_path):
     assert "<h1>Sequence attractors: the paper again</h1>" in page
 
 
-def test_means_over_networks_are_drawn_where_a_neighbour_says_so():
+def test_means_over_networks_are_drawn_where_a_neighbour_asks_for_it():
     outcomes = [{"series": {"a": {"x": [1, 2], "y": [0.0, 1.0]}}}, {"series": {"a": {"x": [1, 2], "y": [1.0, 1.0]}}}]
     assert get_target("sdm").extra([({}, outcomes)]) == {"series": {"a": {"x": [1, 2], "y": [0.5, 1.0]}}}
     assert get_target("gsemm").extra([({}, outcomes)]) == {"series": outcomes[0]["series"]}

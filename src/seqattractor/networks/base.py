@@ -100,6 +100,8 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
     """The same for single values: "number", "positive", "flag", "generator", "word" with the words, "count" with the
     symbol of its upper limit, "counts" for a list, or "size" with the symbol of a shape that it must equal. A parameter
     that must fit the arrays can be listed here, too, such as ``{"n_hidden": "size M or auto"}``."""
+    _traits: ClassVar[Traits] = Traits()
+    """What `traits` returns, if that depends on no parameter."""
     _of_users: ClassVar[dict[str, type[SequenceMemory]]] = {}
     """Classes from outside this package, which `sa.load` finds by name."""
 
@@ -230,7 +232,7 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
         >>> sa.zoo.LookupMemory().traits().note
         'no network: a table of all patterns, searched for the nearest'
         """
-        return Traits()
+        return self._traits
 
     def check_parameters(self) -> None:
         """Raise an error if parameters make no sense; `fit` calls this first.

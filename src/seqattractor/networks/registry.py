@@ -59,9 +59,9 @@ REGISTRY: dict[str, Entry] = {
         by_default=False,
     ),
     "sparse": Entry("networks.sparse", "SparseSequenceAttractor", "ours", "the same architecture with sparse hidden codes"),
-    "hebbian": Entry("zoo.hebbian", "HebbianMemory", "rival", "asymmetric Hebbian network (Amari 1972)"),
+    "hebbian": Entry("zoo.linear", "HebbianMemory", "rival", "asymmetric Hebbian network (Amari 1972)"),
     "slow-synapses": Entry("zoo.slow_synapses", "SlowSynapseMemory", "rival", "Hebbian with slow synapses (Kleinfeld 1986)"),
-    "pseudo-inverse": Entry("zoo.pseudo_inverse", "PseudoInverseMemory", "rival", "projection rule"),
+    "pseudo-inverse": Entry("zoo.linear", "PseudoInverseMemory", "rival", "projection rule"),
     "perceptron": Entry("networks.visible", "VisibleNetwork", "paper", "margin perceptron without hidden neurons"),
     "perceptron-bias": Entry(
         "networks.visible", "VisibleNetwork", "paper", "margin perceptron with learned biases", {"bias": True}, by_default=False

@@ -372,7 +372,7 @@ def _separability_work(sequences: list[Patterns], order: int) -> float:
     if n < d and n <= _MOST_SOLVED and np.linalg.matrix_rank(x @ x.T) == n:
         return float(2 * n * n * (n + columns))
     # Measured: to set up a linear program, to check its solution in whole numbers, and to solve it.
-    return float(columns * (2e7 + 160 * n * d + 25 * (n * min(n, d)) ** 1.5))
+    return float(columns * (2e7 + 160 * n * d + 25 * (n * d) ** 1.5))
 
 
 class _Work:
