@@ -227,9 +227,6 @@ class Shelf:
             "PopulationEncoder.n_active": 2,
             "PopulationEncoder.value_range": (-1.0, 1.0),
             "ThresholdEncoder.threshold": 0.0,
-            "SpikeBinner.X": [[0.1, 1], [0.4, 2], [1.3, 1]],
-            "SpikeBinner.bin_size": 0.5,
-            "SpikeBinner.start": 0.0,
             "RobustnessCurve.at.k": 1,
         }
         made: dict[str, Callable[[], Any]] = {

@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from seqattractor._checks import as_numbers, check_count, check_number, check_positive, reject_masked
-from seqattractor.encoders._spike_binner import bins_of, n_bins_within, spike_raster
 from seqattractor.io._arrays import Arrays, open_arrays
 from seqattractor.io._options import FORMATS, NoEpochsError, Options, TooLargeError, bin_spikes_first, brief, brief_list, remedy
 from seqattractor.io._recording import MAX_FRAMES, MAX_VALUES, Recording, check_room
@@ -22,6 +21,19 @@ from seqattractor.io._text import MAX_COLUMNS, cells_in, number_of, seconds_of, 
 from seqattractor.sequences._columns import natural_key
 
 MAX_BYTES = 2**31  # of a raster
+ON_EDGE = 1e-6  # of a bin: a time that is nearer to an edge lies on it
+
+
+def bins_of(seconds: NDArray[np.float64], width: float) -> NDArray[np.int64]:
+    """Return the bin, from 0, in which each time lies; a time just short of an edge lies on it, as 0.3 / 0.1 is just below 3."""
+    with np.errstate(over="ignore"):
+        bins = np.minimum(seconds / width, 2.0**62)
+    return np.floor(bins + ON_EDGE).astype(np.int64)
+
+
+def n_bins_within(start: float, end: float, width: float) -> int:
+    """Count the bins whose middle lies in an interval, with which the first begins: those of pynapple's `count`."""
+    return int(bins_of(np.array([end - start + width / 2]), width)[0])
 
 
 def bin_spikes(
@@ -88,7 +100,14 @@ def bin_spikes(
     if n_bins * columns * (4 if counts else 1) > MAX_BYTES:
         raise ValueError(f"a raster of {n_bins} bins and {columns} units is too large; take wider bins.")
     inside = (seconds >= first) & (seconds <= last)
-    return spike_raster(bins_of(seconds[inside] - first, apart), who[inside], n_bins, columns, counts=counts)
+    bins, who = bins_of(seconds[inside] - first, apart), who[inside]
+    counted = np.zeros((n_bins, columns), dtype=np.int32 if counts else np.uint8)
+    where = bins[bins < n_bins], who[bins < n_bins]
+    if counts:
+        np.add.at(counted, where, 1)
+    else:
+        counted[where] = 1
+    return counted
 
 
 def _flat(values: ArrayLike, name: str, least: int) -> NDArray[np.float64]:
