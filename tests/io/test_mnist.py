@@ -6,7 +6,6 @@ import struct
 import numpy as np
 import pytest
 
-from seqattractor.datasets import moving_digits
 from seqattractor.io import load_mnist, load_moving_mnist
 
 IMAGES = np.random.default_rng(2).integers(0, 256, size=(7, 28, 28), dtype=np.uint8)
@@ -52,14 +51,6 @@ def test_a_sequence_whose_frames_have_two_successors_is_left_out(tmp_path):
     np.save(tmp_path / "seq.npy", spoiled)
     X = load_moving_mnist(tmp_path / "seq.npy", n_sequences=4)
     assert np.array_equal(X[:20], np.where(MOVING[:, 1].reshape(20, -1) > 127, 1, -1))
-
-
-def test_sequences_are_made_from_mnist_digits(tmp_path):
-    np.save(tmp_path / "mnist.npy", IMAGES)
-    X = load_moving_mnist(tmp_path / "mnist.npy", 3, 6, rng=4)
-    again = moving_digits(3, 6, digits=IMAGES, rng=4)
-    assert np.array_equal(X, again)
-    assert X.lengths.tolist() == [6, 6, 6]
 
 
 def test_bad_files_are_named_in_one_sentence(tmp_path):

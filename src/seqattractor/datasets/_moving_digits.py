@@ -1,8 +1,7 @@
 """Moving digits as in the Moving MNIST set (Srivastava, Mansimov and Salakhutdinov, 2015), by default scikit-learn's digits."""
 
-from collections.abc import Iterable, Iterator
 from functools import cache
-from itertools import islice, pairwise
+from itertools import islice
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from seqattractor._checks import as_numbers, check_count, check_memory
 from seqattractor.noise import Seed, as_generator
 from seqattractor.sequences import Patterns, Sequences
+from seqattractor.sequences._transitions import without_conflicts
 
 STEP = 0.1  # of the free canvas, in each time step
 BOX, GLYPH = 28, 20  # MNIST's: a digit of 20 x 20 pixels centred in a box of 28 x 28
@@ -119,13 +119,3 @@ def _sequence(glyphs: NDArray[np.float64], length: int, size: int, n_digits: int
             patch = frame[row : row + height, column : column + width]
             np.maximum(patch, glyph, out=patch)
     return np.where(canvas.reshape(length, -1) > 0.5, 1, -1).astype(np.int8)
-
-
-def without_conflicts(sequences: Iterable[Patterns]) -> Iterator[Patterns]:
-    """Go through the sequences that can be stored together: those that give no frame a second successor."""
-    successors: dict[bytes, bytes] = {}
-    for sequence in sequences:
-        extended = dict(successors)
-        if all(extended.setdefault(now, after) == after for now, after in pairwise(frame.tobytes() for frame in sequence)):
-            successors = extended
-            yield sequence

@@ -15,38 +15,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from seqattractor._checks import check_count, check_kind, say
+from seqattractor._checks import check_count
 from seqattractor._files import named_path
-from seqattractor.datasets._moving_digits import moving_digits, without_conflicts
 from seqattractor.io._arrays import open_arrays
 from seqattractor.io._options import TooLargeError, terms
 from seqattractor.io._pictures import pictures_in, read_still
-from seqattractor.noise import Seed
 from seqattractor.sequences import Sequences, binarize
+from seqattractor.sequences._transitions import without_conflicts
 
 SILHOUETTES = "OULP-C1V1_NormalizedSilhouette(88x128)"
 IDX_IMAGES = 0x00000803  # the magic number of an idx file of unsigned bytes in three dimensions
 
 
-def load_gait(
-    folder: str | Path,
-    *,
-    subject: str | int | None = None,
-    sequence: str = "Seq00",
-    n_frames: int | None = 103,
-    threshold: float = 127,
-) -> Sequences:
+def load_gait(folder: str | Path, *, n_frames: int | None = 103, threshold: float = 127) -> Sequences:
     """Read one silhouette sequence, as the paper learns in section 6.3.
 
     Parameters
     ----------
     folder : path
-        The folder of the whole download, its silhouette folder, one of ``Seq00``/``Seq01`` in it, or any
-        folder that holds the pictures of one sequence.
-    subject : str or int, optional
-        The number of the subject. By default the first one who has `n_frames` frames.
-    sequence : str, default="Seq00"
-        Which recording of the subject.
+        The whole download, of which ``Seq00`` is taken, or a folder in it; of several subjects the first
+        one who has `n_frames` frames. Or any folder that holds the pictures of one sequence.
     n_frames : int or None, default=103
         How many frames to take, from the first on (the paper's length); None takes all there are.
     threshold : float, default=127
@@ -71,9 +59,8 @@ def load_gait(
     >>> bool((X == walker()[:5]).all())
     True
     """
-    check_kind(sequence, str, "sequence", "the name of a folder")
     n_frames = None if n_frames is None else check_count(n_frames, "n_frames")
-    files = _frames_of(named_path(folder), subject, sequence, n_frames)
+    files = _frames_of(named_path(folder), n_frames)
     frames = [read_still(path) for path in files[:n_frames]]
     for path, frame in zip(files, frames, strict=False):
         if frame.shape != frames[0].shape:
@@ -84,24 +71,13 @@ def load_gait(
     return Sequences(binarize(frames, threshold), frame_shape=frames[0].shape, names=[files[0].parent.name], kind="pictures")
 
 
-def _subject_folders(folder: Path, sequence: str) -> list[Path]:
-    """The folders of all subjects, wherever in the layout `folder` stands; the folder itself where there are none."""
-    places = (folder / SILHOUETTES / sequence, folder / sequence, folder)
-    subjects = (sorted(path for path in place.glob("*") if path.is_dir() and path.name.isdigit()) for place in places)
-    return next(filter(None, subjects), [folder])
-
-
-def _frames_of(folder: Path, subject: str | int | None, sequence: str, n_frames: int | None) -> list[Path]:
-    """The files of the sequence in order of time; at least `n_frames` of them."""
+def _frames_of(folder: Path, n_frames: int | None) -> list[Path]:
+    """Find the first sequence with at least `n_frames` frames, and return its files in order of time."""
     if not folder.is_dir():
         raise ValueError(f"there is no folder {folder}.")
-    candidates = _subject_folders(folder, sequence)
-    if subject is not None:
-        if not str(subject).isdigit():
-            raise ValueError(f"a subject must be a number, but it is {say(subject)}.")
-        candidates = [path for path in candidates if path.name.isdigit() and int(path.name) == int(subject)]
-        if not candidates:
-            raise ValueError(f"{folder} has no subject {subject} in {sequence}.")
+    places = (folder / SILHOUETTES / "Seq00", folder / "Seq00", folder)
+    subjects = (sorted(path for path in place.glob("*") if path.is_dir() and path.name.isdigit()) for place in places)
+    candidates = next(filter(None, subjects), [folder])
     longest = 0
     for candidate in candidates:
         # In the order of their numbers, or of their names where these are not numbers.
@@ -135,29 +111,24 @@ def load_mnist(path: str | Path) -> NDArray[np.uint8]:
     ...     load_mnist(f"{folder}/mnist.npz").shape
     (5, 28, 28)
     """
-    target = named_path(path)
-    return _digit_images(target, _read_array(target))
+    array = read_images(path)
+    if array.ndim != 3 or array.size == 0:
+        raise ValueError(f"{path} holds an array of shape {array.shape}; images have the shape (n, height, width).")
+    return np.asarray(array, dtype=np.uint8)
 
 
-def load_moving_mnist(
-    path: str | Path, n_sequences: int = 20, length: int = 20, *, threshold: float = 127, rng: Seed = 0
-) -> Sequences:
-    """Read the first sequences of Moving MNIST, or make such sequences from MNIST's digits.
-
-    Sequences in which some frame would have two different successors are left out.
+def load_moving_mnist(path: str | Path, n_sequences: int = 20, length: int = 20, *, threshold: float = 127) -> Sequences:
+    """Read the first sequences of Moving MNIST; those in which some frame would have two successors are left out.
 
     Parameters
     ----------
     path : path
-        Moving MNIST (``mnist_test_seq.npy``: uint8, 20 x 10000 x 64 x 64, time first; an npz with the
-        sequences first is read too), or any file that `load_mnist` reads, from which sequences are then made
-        by `moving_digits`.
+        ``mnist_test_seq.npy`` (uint8, 20 x 10000 x 64 x 64, time first), or an npy or npz file with the
+        sequences first. From MNIST itself, `datasets.moving_digits` makes such sequences.
     n_sequences, length : int, default=20
         How many sequences, and how many frames of each.
     threshold : float, default=127
         Grey values above it become +1.
-    rng : int, Generator or None, default=0
-        Draws sequences made from MNIST; not used for Moving MNIST.
 
     Returns
     -------
@@ -167,6 +138,7 @@ def load_moving_mnist(
     Examples
     --------
     >>> import tempfile
+    >>> from seqattractor.datasets import moving_digits
     >>> X = moving_digits(3, 20)
     >>> frames = X.reshape(3, 20, 64, 64).swapaxes(0, 1)  # time first, as in the download
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -175,12 +147,9 @@ def load_moving_mnist(
     >>> bool((again == X).all())
     True
     """
-    path = named_path(path)
-    array = _read_array(path)
-    if array.ndim == 3:
-        return moving_digits(n_sequences, length, digits=_digit_images(path, array), rng=rng)
+    array = read_images(path)
     if array.ndim != 4:
-        raise ValueError(f"{path} holds an array of shape {array.shape}; expected (20, n, 64, 64) or (n, 28, 28).")
+        raise ValueError(f"{path} holds an array of shape {array.shape}; Moving MNIST has the shape (20, n, 64, 64).")
     if array.shape[0] != 20 and array.shape[1] == 20:  # sequences first
         array = array.swapaxes(0, 1)
     if array.shape[0] < length:
@@ -194,15 +163,9 @@ def load_moving_mnist(
     return Sequences(np.concatenate(chosen), np.full(n_sequences, length), frame_shape=array.shape[2:], kind="pictures")
 
 
-def _digit_images(path: Path, array: NDArray[Any]) -> NDArray[np.uint8]:
-    """Check that an array holds grey images."""
-    if array.ndim != 3 or array.size == 0:
-        raise ValueError(f"{path} holds an array of shape {array.shape}; images have the shape (n, height, width).")
-    return np.asarray(array, dtype=np.uint8)
-
-
-def _read_array(path: Path) -> NDArray[Any]:
-    """The array in an npy, npz or idx file."""
+def read_images(file: str | Path) -> NDArray[Any]:
+    """Return the images in an npy, npz or idx file as they are, those of Moving MNIST in four dimensions."""
+    path = named_path(file)
     if not path.is_file():
         raise ValueError(f"there is no file {path}.")
     try:

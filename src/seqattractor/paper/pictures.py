@@ -19,7 +19,7 @@ from seqattractor import plots
 from seqattractor.analysis._retrieval import lock_on_step, retrieved, wilson_interval
 from seqattractor.datasets._moving_digits import moving_digits
 from seqattractor.datasets._walker import walker
-from seqattractor.io._paper_data import load_gait, load_moving_mnist
+from seqattractor.io._paper_data import load_gait, load_moving_mnist, read_images
 from seqattractor.networks.attractor import SequenceAttractor
 from seqattractor.networks.variants import FixedHiddenNetwork, HebbianReadoutNetwork
 from seqattractor.noise import flip
@@ -83,7 +83,10 @@ def _load(data: str, path: str | None, seed: int, number: int) -> Sequences:
     if data == "gait":
         return load_gait(Path(path), n_frames=GAIT["T"]) if path else walker()
     n, T, rng = DIGITS["sequences"], DIGITS["T"], np.random.default_rng([seed, number])
-    return load_moving_mnist(path, n, T, rng=rng) if path else moving_digits(n, T, DIGITS["shape"][0], rng=rng)
+    if path is None:
+        return moving_digits(n, T, DIGITS["shape"][0], rng=rng)
+    images = read_images(path)  # MNIST or Moving MNIST
+    return moving_digits(n, T, digits=images, rng=rng) if images.ndim == 3 else load_moving_mnist(path, n, T)
 
 
 def sha256_of(pictures: Sequences) -> str:
