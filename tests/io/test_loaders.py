@@ -140,9 +140,9 @@ def test_an_array_with_a_time_and_a_unit_in_each_row_is_spikes(tmp_path):
     assert found.units == ["2", "10"]
     assert found.tolist() == [[1, 1], [-1, -1], [1, -1], [-1, 1]]
     assert np.array_equal(load(tmp_path / "s.npz", bin=0.1, key="spikes"), found)
-    says(tmp_path / "s.npy", "looks like spike times .*; give the width of a time bin in seconds with bin")
+    says(tmp_path / "s.npy", "times and units of spikes, give the width of a time bin in seconds with bin")
     np.save(tmp_path / "turned.npy", spikes[:, ::-1])
-    says(tmp_path / "turned.npy", "has fractions in its second column; spikes have a time in seconds in the first", bin=0.1)
+    says(tmp_path / "turned.npy", "the fraction 0.05 for a unit, as if units came before times; put times in the first", bin=0.1)
     np.save(tmp_path / "wide.npy", np.zeros((4, 3)))
     says(tmp_path / "wide.npy", r"has the shape \(4, 3\); spikes have \(n, 2\), a time and a unit in each row", bin=0.1)
 

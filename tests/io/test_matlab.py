@@ -42,14 +42,6 @@ def test_patterns_and_frames_are_read_beside_texts_and_structures(tmp_path):
     says(tmp_path / "a.mat", "has no array 'Y'; it holds X, who, about, fps, time", key="Y")
 
 
-def test_neurons_by_time_are_turned_where_a_row_of_times_says_so(tmp_path):
-    scipy.io.savemat(tmp_path / "a.mat", {"activity": PATTERNS.T, "t": np.arange(5) / 10})
-    with pytest.warns(UserWarning, match="the array 't' beside it has an entry for each column"):
-        found = sa.io.load(tmp_path / "a.mat")
-    assert np.array_equal(found, PATTERNS)
-    assert found.rate == 10.0
-
-
 def cell(*trains):
     """A cell of MATLAB with these vectors."""
     made = np.empty((1, len(trains)), dtype=object)

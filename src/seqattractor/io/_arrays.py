@@ -8,7 +8,6 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from math import prod
@@ -19,10 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqattractor.io._hdf5 import BadFileError, open_hdf5, read_numbers
-from seqattractor.io._options import Options, TooLargeError, bin_spikes_first, brief, brief_list, remedy, terms
+from seqattractor.io._options import Options, TooLargeError, brief, brief_list, remedy, terms
 from seqattractor.io._pictures import BRIGHTNESS
 from seqattractor.io._recording import Recording, check_room, collect_frames
-from seqattractor.io._text import MAX_COLUMNS, UNIT_NAMES, Table, assume_turned, reject_spikes, seconds_of
+from seqattractor.io._text import MAX_COLUMNS, UNIT_NAMES, choose_time_axis, rate_of, seconds_of
 from seqattractor.networks.model_file import DAMAGED
 from seqattractor.sequences import split
 
@@ -191,11 +190,9 @@ def read_array(path: Path, options: Options) -> Recording:
         name, array = _choose(arrays, options.key, path)
         rate = _rate(arrays, name)
         lengths = _flat(arrays["lengths"]()) if "lengths" in arrays else None
-        beside = _beside(arrays, name, array)
+        times = _times_beside(arrays, name) if array.ndim == 2 else {}
     if array.dtype.kind not in "biuf":
         raise ValueError(f"the array {brief(name)} in {path} holds values of type {array.dtype}, not numbers.")
-    if array.ndim == 2 and array.dtype.kind in "iuf" and beside.units is None:
-        reject_spikes(Table(array), path)
     value_range = BRIGHTNESS if array.dtype == np.uint8 else None
     array = _in_colour(array, name, path) if options.colour else _grey(array)
     if not 2 <= array.ndim <= 4 + options.colour:
@@ -204,12 +201,10 @@ def read_array(path: Path, options: Options) -> Recording:
             "(time, height, width) or (sequences, time, height, width)."
         )
     several = array.ndim == 4 + options.colour
-    turned = options.time_axis == 1
-    if options.time_axis is None and array.ndim == 2 and (times := beside.along_columns(array)) is not None:
-        assume_turned(array.shape, f"the array {brief(times)} beside it has an entry for each column", path)
-        turned = True
-    if options.time_axis is not None or turned:
-        array = np.moveaxis(array, int(turned), 1 if several else 0)
+    if options.time_axis is not None:
+        array = np.moveaxis(array, options.time_axis, 1 if several else 0)
+    elif along := [other for other, seconds in times.items() if len(array) != len(seconds) == array.shape[1]]:
+        raise ValueError(f"{path} has an entry of {brief(along[0])} for each column of {brief(name)}; {choose_time_axis()}.")
     if 0 in array.shape:
         raise ValueError(f"the array {brief(name)} in {path} is empty: its shape is {array.shape}.")
     if several:
@@ -219,10 +214,9 @@ def read_array(path: Path, options: Options) -> Recording:
         sequences = [collect_frames(frames, options, path) for frames in sequences]
     check_room(sum(len(s) for s in sequences), sum(s.size for s in sequences), path)
     names = [f"{path.stem}[{s}]" for s in range(len(sequences))] if len(sequences) > 1 or several else [path.stem]
-    units = beside.units if array.ndim == 2 and beside.units is not None and len(beside.units) == array.shape[1] else None
     kind = "pictures" if array.ndim > 2 else "array"
-    rate = rate or beside.rate(sequences[0])
-    return Recording(sequences, kind, names, units=units, rate=rate, value_range=value_range)
+    rate = rate or next((rate_of(seconds) for seconds in times.values() if len(seconds) == len(sequences[0])), None)
+    return Recording(sequences, kind, names, rate=rate, value_range=value_range)
 
 
 @contextmanager
@@ -311,8 +305,7 @@ def _choose(arrays: Arrays, key: str | None, path: Path) -> tuple[str, NDArray[A
         if not arrays:
             raise ValueError(f"{path} holds no arrays.")
         if len(candidates) != 1:
-            _reject_spikes(arrays, path)
-            choose = remedy("say which one with {key}", "keep only one of them")
+            choose = remedy("name one with {key}, and for spike times give also {bin}", "keep only one of them")
             raise ValueError(f"{path} holds the arrays {brief_list(list(arrays))}; {choose}.")
         key = candidates[0]
     array = arrays[key]()
@@ -320,40 +313,11 @@ def _choose(arrays: Arrays, key: str | None, path: Path) -> tuple[str, NDArray[A
     return key, _unpack(array, arrays[twin](), path, key) if twin in arrays else array
 
 
-@dataclass(frozen=True)
-class _Beside:
-    """Times and names of units that stand beside an array of activity."""
-
-    times: dict[str, NDArray[Any]]
-    """In seconds, by the names of the arrays."""
-    units: list[str] | None
-
-    def along_columns(self, array: NDArray[Any]) -> str | None:
-        """The name of an array of times that has an entry for each column and not for each row."""
-        rows, columns = array.shape
-        return next((name for name, times in self.times.items() if len(times) == columns != rows), None)
-
-    def rate(self, sequence: NDArray[Any]) -> float | None:
-        """Rows per second, if there are times for all rows."""
-        fitting = [times for times in self.times.values() if len(times) == len(sequence) > 1]
-        apart = float(np.median(np.diff(fitting[0]))) if fitting else 0.0
-        return float(f"{1.0 / apart:.9g}") if apart > 0 else None
-
-
-def _beside(arrays: Arrays, chosen: str, array: NDArray[Any]) -> _Beside:
-    """Look for times and names beside an array of units."""
-    times: dict[str, NDArray[Any]] = {}
-    units: list[str] | None = None
-    for name in (name for name in arrays if name != chosen and array.ndim == 2):
-        scale = seconds_of(name)
-        if scale is None and name.lower() not in UNIT_NAMES:
-            continue
-        values = _flat(arrays[name]())
-        if values.ndim == 1 and scale is not None and values.dtype.kind in "iuf" and np.isfinite(values).all():
-            times[name] = values * scale
-        elif values.ndim == 1 and scale is None and values.dtype.kind in "iuU":
-            units = [str(value) for value in values]
-    return _Beside(times, units)
+def _times_beside(arrays: Arrays, chosen: str) -> dict[str, NDArray[Any]]:
+    """Return the times in seconds that stand beside an array of units, by the names of their arrays."""
+    scales = {name: scale for name in arrays if name != chosen and (scale := seconds_of(name)) is not None}
+    found = {name: _flat(arrays[name]()) for name in scales}
+    return {name: times * scales[name] for name, times in found.items() if times.ndim == 1 and times.dtype.kind in "iuf"}
 
 
 def _flat(array: NDArray[Any]) -> NDArray[Any]:
@@ -361,29 +325,10 @@ def _flat(array: NDArray[Any]) -> NDArray[Any]:
     return array.ravel() if array.ndim == 2 and 1 in array.shape else array
 
 
-def _reject_spikes(arrays: Arrays, path: Path) -> None:
-    """Reject arrays of spike times and units where patterns are looked for."""
-    times, units = ([name for name in arrays if is_one(name)] for is_one in (_names_times, _names_units))
-    if len(times) == len(units) == 1:
-        pair = [_flat(arrays[name]()) for name in (*times, *units)]
-        if all(array.ndim == 1 for array in pair) and len(pair[0]) == len(pair[1]):
-            raise ValueError(f"{path} looks like spike times (its arrays {times[0]} and {units[0]}); {bin_spikes_first()}.")
-
-
 def _reject_models(arrays: Arrays, path: Path) -> None:
     """Reject a model, whose arrays are what a network has learned, where sequences are looked for."""
     if arrays and all(name.endswith("_") for name in arrays):  # as fitted attributes are called
         raise ValueError(f"{path} looks like a model, which has learned already; `seqattractor recall {path.name}` uses it.")
-
-
-def _names_times(name: str) -> bool:
-    """Whether an array of this name may hold spike times."""
-    return "time" in name.lower() or seconds_of(name) is not None
-
-
-def _names_units(name: str) -> bool:
-    """Whether an array of this name may tell whose spikes they are."""
-    return any(word in name.lower() for word in ("unit", "neuron", "cell", "cluster"))
 
 
 def _split(array: NDArray[Any], lengths: NDArray[Any] | None) -> list[NDArray[Any]]:

@@ -81,9 +81,8 @@ def load(path: str | os.PathLike[str], **options: Any) -> Sequences:
         is bit-packed. In an NWB file the table of units or the time series, such as ``"position"`` or ``"ophys/DfOverF"``; by
         default the units, or the only series.
     time_axis : {0, 1}, optional
-        Which axis of an array or a table is time: 1 for neurons x time. By default 0 (of several sequences their first axis),
-        unless names of units before the rows, times above the columns or an array of as many times as there are columns show
-        otherwise, which a warning reports.
+        Which axis of an array or a table is time: 1 for neurons x time. By default 0 (of several sequences their first axis);
+        names before rows and times for columns need a choice.
     bin : float, optional
         The width of a time bin in seconds; makes a raster of spike times, and averages the time series of an NWB file, of which
         otherwise every sample is a time step.

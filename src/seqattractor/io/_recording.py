@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqattractor.encoders._threshold_encoder import otsu, row_medians
-from seqattractor.io._options import Options, TooLargeError, remedy, terms
+from seqattractor.io._options import Options, TooLargeError, bin_spikes_first, remedy, terms
 from seqattractor.sequences import LevelCode, Patterns, binarize
 from seqattractor.sequences._patterns import as_signs
 
@@ -205,8 +205,7 @@ def _choose_threshold(flat: list[NDArray[Any]], threshold: str | None, pictures:
     if threshold is None and all(np.isin(v, (low, high)).all() for v in flat):
         return (float(low) + float(high)) / 2
     if threshold is None and not pictures:
-        raise ValueError(
-            f"{path} holds more than two values (from {low:g} to {high:g}); "
-            + remedy('give a {threshold}: a number above which a unit is on, "otsu" or "median".', "make them 0 and 1 first.")
-        )
+        choose = remedy('give a {threshold}: a number above which a unit is on, "otsu" or "median"', "make them 0 and 1 first")
+        spikes = f"; if these are times and units of spikes, {bin_spikes_first()}" if flat[0].shape[1] == 2 else ""
+        raise ValueError(f"{path} holds more than two values (from {low:g} to {high:g}); {choose}{spikes}.")
     return otsu(flat[0] if len(flat) == 1 else np.concatenate([v.ravel() for v in flat]))

@@ -312,6 +312,11 @@ def read_spikes(path: Path, options: Options) -> Recording:
     seconds = times.astype(np.float64)
     if len(labels) > MAX_COLUMNS:
         raise TooLargeError(f"{path} names more than {MAX_COLUMNS} units, more than a network can have.")
+    if (fraction := next((label for label in labels if (number_of(label) or 0.0) % 1), None)) is not None:
+        raise ValueError(
+            f"{path} has the fraction {fraction} for a unit, as if units came before times; put times in the first column, "
+            "or name the columns of a table in its first line, such as unit,time."
+        )
     names = sorted(labels, key=natural_key)
     place = {name: k for k, name in enumerate(names)}
     units = np.array([place[name] for name in labels])[which]
@@ -356,11 +361,6 @@ def _from_one(arrays: Arrays, name: str, path: Path) -> Spikes:
         two = remedy("or two arrays that {key} names", "or two arrays that are called times and units")
         shape = f"is of type {array.dtype} and has the shape {array.shape}"
         raise ValueError(f"the array {brief(name)} in {path} {shape}; spikes have (n, 2), a time and a unit in each row, {two}.")
-    if (array[:, 1] % 1 != 0).any():
-        raise ValueError(
-            f"the array {brief(name)} in {path} has fractions in its second column; "
-            "spikes have a time in seconds in the first and the number of a unit in the second."
-        )
     return array[:, 0], *_numbered(array[:, 1])
 
 
@@ -401,16 +401,4 @@ def _from_text(path: Path) -> Spikes:
         if value is not None:
             times.append(value * scale)
             which.append(names.setdefault(cells[who], len(names)))
-    if not headed:
-        _reject_swapped(path, np.array(times), list(names))
     return np.array(times), list(names), np.array(which)
-
-
-def _reject_swapped(path: Path, times: NDArray[Any], names: list[str]) -> None:
-    """Reject two columns without names of which the first looks like units and the second like times."""
-    others = [number_of(name) for name in names[:1000]]
-    if len(times) > 2 and (times == np.floor(times)).all() and any(value is not None and value % 1 for value in others):
-        raise ValueError(
-            f"{path} has whole numbers in its first column and fractions in its second, as if units came before times; "
-            "write a first line with the names of the columns, such as unit,time, or put times first."
-        )
