@@ -177,12 +177,10 @@ def test_damaged_arrays_objects_and_nan_are_refused(tmp_path):
     np.save(tmp_path / "e.npy", np.zeros(5))
     says(tmp_path / "e.npy", "has the shape")
     np.savez(tmp_path / "f.npz", a=FRAMES, b=FRAMES)
-    says(tmp_path / "f.npz", "a, b; say which one with key")
+    says(tmp_path / "f.npz", "a, b; name one with key")
     says(tmp_path / "f.npz", "no array 'c'", key="c")
     np.save(tmp_path / "g.npy", np.arange(12.0).reshape(3, 4))
     says(tmp_path / "g.npy", "more than two values.*give a threshold")
-    np.savez(tmp_path / "h.npz", frames=np.zeros((3, 9), np.uint8), frames_shape=[3, 10, 10])
-    says(tmp_path / "h.npz", "does not fit the shape")
 
 
 @pytest.mark.parametrize(

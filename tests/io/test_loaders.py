@@ -80,12 +80,6 @@ def test_sequences_of_patterns_without_a_shape_have_four_dimensions_in_a_file(tm
     assert np.array_equal(sa.io.load(tmp_path / "x.npy").split(), X[:, :, 0])
 
 
-def test_a_bit_packed_array_beside_its_shape_is_unpacked(tmp_path):
-    packed = np.packbits(FRAMES.reshape(5, -1) > 0, axis=1)
-    np.savez(tmp_path / "a.npz", frames=packed, frames_shape=FRAMES.shape)
-    assert np.array_equal(load(tmp_path / "a.npz"), PATTERNS)
-
-
 def test_text_art_tables_and_names_of_columns(tmp_path):
     (tmp_path / "a.txt").write_text("#.\n..\n\n\n##\n.#\n")
     found = load(tmp_path / "a.txt")

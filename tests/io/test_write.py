@@ -132,7 +132,7 @@ def test_a_name_that_cannot_stand_in_a_sentence_is_refused_in_one(tmp_path, name
     path, X = f"{tmp_path}/{name}", sa.datasets.xor()
     net = sa.zoo.LookupMemory().fit(X)
     calls = [lambda: sa.load(path), lambda: sa.io.load(path), lambda: net.save(path), lambda: sa.io.write(path, X)]
-    for call in [*calls, lambda: sa.io.load_mnist(path), lambda: sa.study.Store(path)]:
+    for call in [*calls, lambda: sa.io.load_moving_mnist(path), lambda: sa.study.Store(path)]:
         with pytest.raises(ValueError, match="has a line break or another control character") as refused:
             call()
         assert str(refused.value).isprintable()

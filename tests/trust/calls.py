@@ -276,7 +276,6 @@ class Shelf:
             "run_trial.seed": lambda: np.random.SeedSequence(1),
             "lock_on_step.trajectory": lambda: np.vstack([X[3:5], X]),
             "certify.X": lambda: X.copy(),
-            "load_mnist.path": lambda: self.digits,
             "load_moving_mnist.path": lambda: self.movies,
             "load_gait.folder": lambda: self.gait,
             "hidden_raster.trajectory": lambda: X.copy(),

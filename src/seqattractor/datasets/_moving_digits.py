@@ -33,7 +33,7 @@ def moving_digits(
     n_digits : int, default=2
         How many digits move in each sequence.
     digits : array of shape (n, height, width), optional
-        Grey images of digits to use instead of scikit-learn's, for example MNIST's (see `load_mnist`).
+        Grey images of digits to use instead of scikit-learn's, for example those of MNIST.
     rng : int, Generator or None, default=0
         Chooses the digits and their motion.
 

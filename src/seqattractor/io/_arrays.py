@@ -293,13 +293,13 @@ def _reason(error: BaseException) -> str:
 
 
 def _choose(arrays: Arrays, key: str | None, path: Path) -> tuple[str, NDArray[Any]]:
-    """The array that holds the sequences, unpacked where it is bit-packed beside its shape."""
+    """Find the array that holds the sequences."""
     if key is not None and key not in arrays:
         raise ValueError(f"{path} has no array {key!r}; it holds {brief_list(list(arrays))}.")
     if key is None:
         _reject_models(arrays, path)
         usual = [n for n in arrays if n in ("X", "frames", "recall")]
-        candidates = usual or [n for n in arrays if not n.endswith("_shape") and n not in BESIDE]
+        candidates = usual or [n for n in arrays if n not in BESIDE]
         named = [n for n in candidates if seconds_of(n) is None and n.lower() not in UNIT_NAMES]
         candidates = named if len(named) == 1 else candidates
         if not arrays:
@@ -308,9 +308,7 @@ def _choose(arrays: Arrays, key: str | None, path: Path) -> tuple[str, NDArray[A
             choose = remedy("name one with {key}, and for spike times give also {bin}", "keep only one of them")
             raise ValueError(f"{path} holds the arrays {brief_list(list(arrays))}; {choose}.")
         key = candidates[0]
-    array = arrays[key]()
-    twin = f"{key}_shape"
-    return key, _unpack(array, arrays[twin](), path, key) if twin in arrays else array
+    return key, arrays[key]()
 
 
 def _times_beside(arrays: Arrays, chosen: str) -> dict[str, NDArray[Any]]:
@@ -337,17 +335,6 @@ def _split(array: NDArray[Any], lengths: NDArray[Any] | None) -> list[NDArray[An
         return [array]
     belong = bool(((lengths > 0) & (lengths <= len(array))).all()) and int(lengths.sum(dtype=object)) == len(array)
     return list(split(array, lengths.astype(np.int64))) if belong else [array]
-
-
-def _unpack(packed: NDArray[Any], shape: NDArray[Any], path: Path, name: str) -> NDArray[Any]:
-    """Undo np.packbits(frames.reshape(T, -1), axis=1), given the shape of the frames."""
-    full = tuple(int(s) for s in shape.ravel()[:5]) if shape.dtype.kind in "iu" else ()
-    bits = int(np.prod(full[1:], dtype=object))
-    whole = packed.dtype == np.uint8 and packed.ndim == 2 and 1 < len(full) < 5 and min(full) > 0
-    if not (whole and packed.shape == (full[0], -(-bits // 8))):
-        raise ValueError(f"the array {brief(name)} in {path} does not fit the shape {full} that stands beside it.")
-    check_room(0, full[0] * bits, path)
-    return np.unpackbits(packed, axis=1, count=bits).reshape(full)
 
 
 def _rate(arrays: Arrays, name: str) -> float | None:

@@ -77,8 +77,7 @@ def load(path: str | os.PathLike[str], **options: Any) -> Sequences:
     drop_near : int
         Drop a pattern that differs from the last one taken in at most so many units.
     key : str, optional
-        The name of the array in an npz or mat file; for spikes also two, ``"times,units"``. An array with a twin ``<key>_shape``
-        is bit-packed. In an NWB file the table of units or the time series, such as ``"position"`` or ``"ophys/DfOverF"``; by
+        The name of the array in an npz or mat file; for spikes also two, ``"times,units"``. In an NWB file the table of units or the time series, such as ``"position"`` or ``"ophys/DfOverF"``; by
         default the units, or the only series.
     time_axis : {0, 1}, optional
         Which axis of an array or a table is time: 1 for neurons x time. By default 0 (of several sequences their first axis);

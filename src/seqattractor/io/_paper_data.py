@@ -1,13 +1,9 @@
-"""The paper's data from the user's own copies: gait silhouettes of the OU-ISIR database, MNIST and Moving MNIST.
+"""The paper's data from the user's own copies: gait silhouettes of the OU-ISIR database and Moving MNIST.
 
 The gait database may not be passed on. Its download is laid out as
 ``OULP-C1V1_NormalizedSilhouette(88x128)/Seq00/<subject>/00000017.png``; frame numbers need not start at 1.
 """
 
-import gzip
-import io
-import struct
-import zlib
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -18,13 +14,12 @@ from numpy.typing import NDArray
 from seqattractor._checks import check_count
 from seqattractor._files import named_path
 from seqattractor.io._arrays import open_arrays
-from seqattractor.io._options import TooLargeError, terms
-from seqattractor.io._pictures import pictures_in, read_still
+from seqattractor.io._load import load
+from seqattractor.io._pictures import pictures_in
 from seqattractor.sequences import Sequences, binarize
 from seqattractor.sequences._transitions import without_conflicts
 
 SILHOUETTES = "OULP-C1V1_NormalizedSilhouette(88x128)"
-IDX_IMAGES = 0x00000803  # the magic number of an idx file of unsigned bytes in three dimensions
 
 
 def load_gait(folder: str | Path, *, n_frames: int | None = 103, threshold: float = 127) -> Sequences:
@@ -60,61 +55,20 @@ def load_gait(folder: str | Path, *, n_frames: int | None = 103, threshold: floa
     True
     """
     n_frames = None if n_frames is None else check_count(n_frames, "n_frames")
-    files = _frames_of(named_path(folder), n_frames)
-    frames = [read_still(path) for path in files[:n_frames]]
-    for path, frame in zip(files, frames, strict=False):
-        if frame.shape != frames[0].shape:
-            raise ValueError(
-                f"{path} has the size {frame.shape}, but {files[0].name} has {frames[0].shape} "
-                "(height, width); all frames of a sequence must have one size."
-            )
-    return Sequences(binarize(frames, threshold), frame_shape=frames[0].shape, names=[files[0].parent.name], kind="pictures")
-
-
-def _frames_of(folder: Path, n_frames: int | None) -> list[Path]:
-    """Find the first sequence with at least `n_frames` frames, and return its files in order of time."""
-    if not folder.is_dir():
-        raise ValueError(f"there is no folder {folder}.")
-    places = (folder / SILHOUETTES / "Seq00", folder / "Seq00", folder)
-    subjects = (sorted(path for path in place.glob("*") if path.is_dir() and path.name.isdigit()) for place in places)
-    candidates = next(filter(None, subjects), [folder])
-    longest = 0
-    for candidate in candidates:
-        # In the order of their numbers, or of their names where these are not numbers.
-        files = pictures_in(candidate, key=lambda path: (int(path.stem) if path.stem.isdigit() else 0, path.stem))
-        longest = max(longest, len(files))
-        if len(files) >= max(n_frames or 2, 2):
-            return files
-    if longest == 0:
-        raise ValueError(f"{folder} holds no pictures: give the folder that contains {SILHOUETTES}, or one of frames.")
-    raise ValueError(f"no sequence in {folder} has {n_frames or 2} frames, the longest has {longest}; ask for fewer (n_frames).")
-
-
-def load_mnist(path: str | Path) -> NDArray[np.uint8]:
-    """Read the images of MNIST from an idx file (also gzipped) or an npz or npy file.
-
-    Parameters
-    ----------
-    path : path
-        ``train-images-idx3-ubyte`` with or without ``.gz``, ``mnist.npz`` (its ``x_train``), or any npy or npz
-        file with one array of shape (n, height, width).
-
-    Returns
-    -------
-    images : ndarray of shape (n, height, width), uint8
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     np.savez(f"{folder}/mnist.npz", x_train=np.zeros((5, 28, 28), np.uint8), y_train=np.zeros(5))
-    ...     load_mnist(f"{folder}/mnist.npz").shape
-    (5, 28, 28)
-    """
-    array = read_images(path)
-    if array.ndim != 3 or array.size == 0:
-        raise ValueError(f"{path} holds an array of shape {array.shape}; images have the shape (n, height, width).")
-    return np.asarray(array, dtype=np.uint8)
+    path = named_path(folder)
+    if not path.is_dir():
+        raise ValueError(f"there is no folder {path}.")
+    places = (path / SILHOUETTES / "Seq00", path / "Seq00", path)
+    subjects = (sorted(p for p in place.glob("*") if p.is_dir() and p.name.isdigit()) for place in places)
+    candidates = next(filter(None, subjects), [path])
+    counts = [len(pictures_in(candidate)) for candidate in candidates]
+    least = max(n_frames or 2, 2)
+    if not any(counts):
+        raise ValueError(f"{path} holds no pictures: give the folder that contains {SILHOUETTES}, or one of frames.")
+    if max(counts) < least:
+        raise ValueError(f"no sequence in {path} has {least} frames, the longest has {max(counts)}; ask for fewer (n_frames).")
+    first = next(candidate for candidate, count in zip(candidates, counts, strict=True) if count >= least)
+    return load(first, format="pictures", size=None, threshold=threshold, frames=(0, n_frames))
 
 
 def load_moving_mnist(path: str | Path, n_sequences: int = 20, length: int = 20, *, threshold: float = 127) -> Sequences:
@@ -124,7 +78,7 @@ def load_moving_mnist(path: str | Path, n_sequences: int = 20, length: int = 20,
     ----------
     path : path
         ``mnist_test_seq.npy`` (uint8, 20 x 10000 x 64 x 64, time first), or an npy or npz file with the
-        sequences first. From MNIST itself, `datasets.moving_digits` makes such sequences.
+        sequences first. Of MNIST itself, `datasets.moving_digits` makes such sequences.
     n_sequences, length : int, default=20
         How many sequences, and how many frames of each.
     threshold : float, default=127
@@ -147,9 +101,7 @@ def load_moving_mnist(path: str | Path, n_sequences: int = 20, length: int = 20,
     >>> bool((again == X).all())
     True
     """
-    array = read_images(path)
-    if array.ndim != 4:
-        raise ValueError(f"{path} holds an array of shape {array.shape}; Moving MNIST has the shape (20, n, 64, 64).")
+    array = _read_movies(named_path(path))
     if array.shape[0] != 20 and array.shape[1] == 20:  # sequences first
         array = array.swapaxes(0, 1)
     if array.shape[0] < length:
@@ -163,47 +115,19 @@ def load_moving_mnist(path: str | Path, n_sequences: int = 20, length: int = 20,
     return Sequences(np.concatenate(chosen), np.full(n_sequences, length), frame_shape=array.shape[2:], kind="pictures")
 
 
-def read_images(file: str | Path) -> NDArray[Any]:
-    """Return the images in an npy, npz or idx file as they are, those of Moving MNIST in four dimensions."""
-    path = named_path(file)
+def _read_movies(path: Path) -> NDArray[Any]:
+    """Return the array of four dimensions in an npy or npz file."""
     if not path.is_file():
         raise ValueError(f"there is no file {path}.")
-    try:
-        if path.suffix == ".npy":
-            array: NDArray[Any] = np.asanyarray(np.load(path, mmap_mode="r", allow_pickle=False))
-            if array.dtype.kind not in "biuf":
-                raise ValueError(f"it holds values of type {array.dtype}, not numbers.")
-            return array
-        return _from_npz(path) if path.suffix == ".npz" else _from_idx(path)
-    except TooLargeError:
-        raise
-    except (OSError, EOFError, struct.error, KeyError, ValueError, SyntaxError, TypeError, zlib.error) as error:
-        reason = str(error).splitlines()[0].rstrip(".") if str(error) else type(error).__name__
-        raise ValueError(f"{path} cannot be read as MNIST or Moving MNIST: {reason}.") from None
-
-
-def _from_npz(path: Path) -> NDArray[Any]:
-    """The first image array of an npz file: ``x_train`` where there is one."""
-    with open_arrays(path) as arrays:
-        for name in sorted(arrays, key=lambda name: (name != "x_train", name)):
-            if (array := arrays[name]()).ndim in (3, 4):
-                return array
-    raise ValueError("none of its arrays holds images.")
-
-
-def _from_idx(path: Path) -> NDArray[np.uint8]:
-    """The images of an idx file, gzipped or not."""
-    with path.open("rb") as file:
-        packed = file.read(2) == b"\x1f\x8b"
-        file.seek(0)
-        stream: io.BufferedIOBase = gzip.GzipFile(fileobj=file) if packed else file
-        magic, n, height, width = struct.unpack(">IIII", stream.read(16))
-        if magic != IDX_IMAGES:
-            raise ValueError("it is not an idx file of images.")
-        size = n * height * width
-        if size > terms().array_bytes:
-            raise TooLargeError(f"{path} promises {size / 1e6:.0f} MB of images, too many to read.")
-        raw = stream.read(size + 1)  # one more than promised is too many, and no more is unpacked
-        if len(raw) != size:
-            raise ValueError("it is cut short, or longer than it says; download it again.")
-    return np.frombuffer(raw, dtype=np.uint8).reshape(n, height, width)
+    if path.suffix == ".npy":
+        try:
+            array: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
+        except (OSError, EOFError, ValueError, SyntaxError, TypeError) as error:
+            reason = str(error).partition("\n")[0].rstrip(".")
+            raise ValueError(f"{path} cannot be read as Moving MNIST: {reason}.") from None
+    else:
+        with open_arrays(path) as arrays:
+            array = next((array for read in arrays.values() if (array := read()).ndim == 4), np.zeros(0))
+    if array.ndim != 4 or array.dtype.kind not in "biuf":
+        raise ValueError(f"{path} holds no numbers of the shape (20, n, 64, 64), as Moving MNIST does.")
+    return array

@@ -19,7 +19,7 @@ from seqattractor import plots
 from seqattractor.analysis._retrieval import lock_on_step, retrieved, wilson_interval
 from seqattractor.datasets._moving_digits import moving_digits
 from seqattractor.datasets._walker import walker
-from seqattractor.io._paper_data import load_gait, load_moving_mnist, read_images
+from seqattractor.io._paper_data import load_gait, load_moving_mnist
 from seqattractor.networks.attractor import SequenceAttractor
 from seqattractor.networks.variants import FixedHiddenNetwork, HebbianReadoutNetwork
 from seqattractor.noise import flip
@@ -83,10 +83,7 @@ def _load(data: str, path: str | None, seed: int, number: int) -> Sequences:
     if data == "gait":
         return load_gait(Path(path), n_frames=GAIT["T"]) if path else walker()
     n, T, rng = DIGITS["sequences"], DIGITS["T"], np.random.default_rng([seed, number])
-    if path is None:
-        return moving_digits(n, T, DIGITS["shape"][0], rng=rng)
-    images = read_images(path)  # MNIST or Moving MNIST
-    return moving_digits(n, T, digits=images, rng=rng) if images.ndim == 3 else load_moving_mnist(path, n, T)
+    return load_moving_mnist(path, n, T) if path else moving_digits(n, T, DIGITS["shape"][0], rng=rng)
 
 
 def sha256_of(pictures: Sequences) -> str:
@@ -375,7 +372,7 @@ FIGURE_7 = _RecallFigure(
     scale=1,
     about="20 sequences of 20 frames (64 x 64 pixels) of two moving digits in a network with M = 1000 hidden neurons, each "
     "started from its first frame with 300 of 4096 pixels flipped; sequence 1 is shown. Unless --mnist-file names your copy "
-    "of Moving MNIST or MNIST, the digits are scikit-learn's, moved in the same way.",
+    "of Moving MNIST, the digits are scikit-learn's, moved in the same way.",
 )
 FIGURE_8 = _Figure8(
     name="fig8",
