@@ -77,8 +77,9 @@ def load(path: str | os.PathLike[str], **options: Any) -> Sequences:
     drop_near : int
         Drop a pattern that differs from the last one taken in at most so many units.
     key : str, optional
-        The name of the array in an npz or mat file; for spikes also two, ``"times,units"``. In an NWB file the table of units or the time series, such as ``"position"`` or ``"ophys/DfOverF"``; by
-        default the units, or the only series.
+        The name of the array in an npz or mat file; for spikes also two, ``"times,units"``. In an NWB file
+        the table of units or the time series, such as ``"position"`` or ``"ophys/DfOverF"``; by default the
+        units, or the only series.
     time_axis : {0, 1}, optional
         Which axis of an array or a table is time: 1 for neurons x time. By default 0 (of several sequences their first axis);
         names before rows and times for columns need a choice.
@@ -167,10 +168,10 @@ def join(paths: Sequence[str | os.PathLike[str]], parts: list[Sequences]) -> Seq
         if part.frame_shape != first.frame_shape:
             raise ValueError(
                 f"{path} has frames of {_shape(part.frame_shape)}, but {paths[0]} has {_shape(first.frame_shape)}; "
-                + remedy("sequences in one network must have one size: give a {size}.", "bring them to one size.")
+                + remedy("sequences in one network must have one size: give a {size}.")
             )
         if part.code != first.code:
-            how = remedy("give one {value_range} for all", "bring their values into one range")
+            how = remedy("give one {value_range} for all")
             raise ValueError(f"{path} has other levels than {paths[0]}, because its values have another range; {how}.")
     return replace(
         first,
@@ -236,7 +237,7 @@ def _read(path: Path, options: Options) -> Recording:
     """Read a file or a folder with the reader of its format, which is imported when it is needed."""
     name = _format(path, options)
     if options.epochs is not None and name not in ("nwb", "spikes"):
-        spikes = remedy("give {bin} for spikes, or leave {epochs} out", "leave them out")
+        spikes = remedy("give {bin} for spikes, or leave {epochs} out")
         raise NoEpochsError(f"{path} is read as neither spikes nor NWB, and only these have epochs; {spikes}.")
     module, _, function = FORMATS[name].reader.partition(":")
     recording: Recording = getattr(import_module(f"seqattractor.io.{module}"), function)(path, options)
@@ -254,7 +255,7 @@ def _format(path: Path, options: Options) -> str:
     name = options.format or by_name
     if name is None:
         known = ", ".join(s[1:] for kind in FORMATS.values() for s in kind.suffixes)
-        raise ValueError(f"{path} is of an unknown kind; known are folders and {known}" + remedy("; or give the {format}.", "."))
+        raise ValueError(f"{path} is of an unknown kind; known are folders and {known}; {remedy('or give the {format}')}.")
     return name
 
 

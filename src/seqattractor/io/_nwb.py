@@ -108,7 +108,7 @@ def _choose(things: dict[str, Any], key: str | None, path: Path) -> str:
         if len(places) == 1:
             return places[0]
         if places:
-            choose = remedy("choose one with {key}", "only a file with one of them can be read here")
+            choose = remedy("choose one with {key}")
             raise BadFileError(f"{path} holds {brief_list(places)}; {choose}.")
     raise BadFileError(f"{path} holds neither spikes nor a time series with one or two axes.")
 
@@ -122,7 +122,7 @@ def _find(things: dict[str, Any], kind: Callable[[Any], bool], name: str, what: 
     if len(fitting) == 1:
         return fitting[0]
     if fitting:
-        choose = remedy("give more of its place with " + option, "give more of its place")
+        choose = remedy("give more of its place with " + option)
         raise BadFileError(f"{path} holds {len(fitting)} things called {brief(name)}: {brief_list(fitting)}; {choose}.")
     raise BadFileError(f"{path} holds no {what} called {brief(name)}; there are: {brief_list(places)}.")
 

@@ -179,8 +179,8 @@ def on_terms(chosen: Terms) -> Iterator[None]:
         _TERMS.reset(token)
 
 
-def remedy(words: str, instead: str) -> str:
-    """Return advice with {options} as the caller writes them; `instead` is for the lab, which has none.
+def remedy(words: str, instead: str | None = None) -> str:
+    """Return advice with {options} as the caller writes them; `instead` is for the lab, which reads pictures and arrays without.
 
     Examples
     --------
@@ -190,7 +190,7 @@ def remedy(words: str, instead: str) -> str:
     ...     remedy("turn it with {time_axis}", "turn it")
     'turn it with --time-axis'
     """
-    if terms().caller == "lab":
+    if terms().caller == "lab" and instead is not None:
         return instead
     flags = terms().caller == "command line"
     return re.sub(r"\{(\w+)\}", lambda option: f"--{option[1].replace('_', '-')}" if flags else option[1], words)

@@ -113,7 +113,8 @@ def _frames_of(
             warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # our own limit is lower
             picture = Image.open(path, formats=allowed)
             if picture.format == "PNG":
-                picture.verify()  # all checksums, after which it must be opened again
+                with picture:
+                    picture.verify()  # all checksums, after which it must be opened again
                 picture = Image.open(path, formats=allowed)
         with picture:
             scans = _count_scans(path, picture.format)

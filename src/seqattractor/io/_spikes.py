@@ -214,7 +214,8 @@ def cut_signal(
     step = float(np.median(np.diff(times))) if len(times) > 1 else 0.0
     rate = 1.0 / width if width else float(f"{1.0 / step:.6g}") if step > 0 else None  # times are known to nanoseconds
     if rate is None:
-        raise ValueError(f"{what} has too few samples at different times to tell their rate; {_give_a_bin(what)}.")
+        average = f"average them in bins with {_bin_option(what)}"
+        raise ValueError(f"{what} has too few samples at different times to compute their rate; {average}.")
     epochs = _of_some_length(epochs, width or step, what)
     _check_room(sum(n_bins_within(start, end, width or step) for start, end, _ in epochs), len(units), width or step, what)
     found = []
@@ -236,7 +237,7 @@ def _samples(times: NDArray[np.float64], values: NDArray[Any], step: float, name
     if len(gaps):
         t, longer = float(times[gaps[0]]), float(np.diff(times)[gaps[0]])
         gap = f"{what} has no sample for {longer:.6g} s after {t:.6g} s, in {name}, but usually one each {step:.6g} s"
-        raise ValueError(f"{gap}; {_give_a_bin(what)}.")
+        raise ValueError(f"{gap}; average them in bins of a width in seconds, with {_bin_option(what)}.")
     return values
 
 
@@ -251,7 +252,9 @@ def _averages(
         start, name = place
         empty = int(np.setdiff1d(np.arange(n_bins), filled)[0])
         first_empty = f"between {start + empty * width:.6g} and {start + (empty + 1) * width:.6g} s"
-        raise ValueError(f"{what} has no sample {first_empty}, in {name}; {_wider(what)}.")
+        raise ValueError(
+            f"{what} has no sample {first_empty}, in {name}; take wider bins with {_bin_option(what)}, or other epochs."
+        )
     sums = np.add.reduceat(values[: len(rows)], first, axis=0, dtype=np.float64)
     return np.asarray(sums / np.diff(first, append=len(rows))[:, None])
 
@@ -277,22 +280,12 @@ def _check_room(n_bins: int, n_units: int, width: float, what: Path | str) -> No
     """Reject more bins than can be stored, before memory is used for them."""
     if n_bins > MAX_FRAMES or n_bins * n_units > MAX_VALUES:
         room = f"{n_bins} bins of {width:g} s and {n_units} units, more than can be stored"
-        raise TooLargeError(f"{what} has {room}; {_wider(what)}.")
+        raise TooLargeError(f"{what} has {room}; take wider bins with {_bin_option(what)}, or other epochs.")
 
 
-def _give_a_bin(what: Path | str) -> str:
-    """What to do about samples that are not evenly spaced; of a file and of an object of pynapple the option has two names."""
-    return remedy(f"average them in bins of a width in seconds, with {_option(what)}", "average them first")
-
-
-def _wider(what: Path | str) -> str:
-    """What to do about bins that are too narrow."""
-    return remedy(f"take wider bins with {_option(what)}, or other {{epochs}}", "take wider bins")
-
-
-def _option(what: Path | str) -> str:
-    """How the width of bins is called where a file is read, and where an object of pynapple is."""
-    return "{bin}" if isinstance(what, Path) else "bin_size"
+def _bin_option(what: Path | str) -> str:
+    """Name the option for the width of bins: of a file, or of an object of pynapple."""
+    return remedy("{bin}") if isinstance(what, Path) else "bin_size"
 
 
 Spikes = tuple[NDArray[Any], list[str], NDArray[Any]]
@@ -358,7 +351,7 @@ def _from_one(arrays: Arrays, name: str, path: Path) -> Spikes:
         units = [str(k) for k in range(1, len(trains) + 1)]
         return np.concatenate([np.zeros(0), *trains]), units, np.repeat(np.arange(len(trains)), [len(train) for train in trains])
     if array.ndim != 2 or array.shape[1] != 2 or array.dtype.kind not in "iuf":
-        two = remedy("or two arrays that {key} names", "or two arrays that are called times and units")
+        two = remedy("or two arrays that {key} names")
         shape = f"is of type {array.dtype} and has the shape {array.shape}"
         raise ValueError(f"the array {brief(name)} in {path} {shape}; spikes have (n, 2), a time and a unit in each row, {two}.")
     return array[:, 0], *_numbered(array[:, 1])
@@ -375,7 +368,7 @@ def _named(names: list[str], words: tuple[str, ...], path: Path) -> str:
     """The only array whose name contains one of the words."""
     fitting = [name for name in names if any(word in name.lower() for word in words)]
     if len(fitting) != 1:
-        choose = remedy("say which are the spike times and units with {key}", "call them times and units")
+        choose = remedy("name the spike times and units with {key}")
         raise ValueError(f"{path} holds the arrays {brief_list(names)}; {choose}.")
     return fitting[0]
 
