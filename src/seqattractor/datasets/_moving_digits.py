@@ -94,7 +94,7 @@ def _check_digits(digits: ArrayLike) -> NDArray[np.float64]:
 
 
 def wandering(length: int, rng: np.random.Generator) -> NDArray[np.float64]:
-    """Where a bouncing digit is, as fractions (row, column) of the free canvas, shape (length, 2)."""
+    """Return where a bouncing digit is, as fractions (row, column) of the free canvas, shape (length, 2)."""
     position = rng.random(2)
     direction = rng.uniform(0.0, 2.0 * np.pi)
     velocity = STEP * np.array([np.sin(direction), np.cos(direction)])
@@ -109,7 +109,7 @@ def wandering(length: int, rng: np.random.Generator) -> NDArray[np.float64]:
 
 
 def _sequence(glyphs: NDArray[np.float64], length: int, size: int, n_digits: int, rng: np.random.Generator) -> Patterns:
-    """One sequence, shape (length, size * size), of +-1; where digits meet, the brighter pixel shows."""
+    """Return one sequence, shape (length, size * size), of +-1; where digits meet, the brighter pixel shows."""
     height, width = glyphs.shape[1:]
     canvas = np.zeros((length, size, size))
     for _ in range(n_digits):

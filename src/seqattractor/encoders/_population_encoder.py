@@ -75,7 +75,7 @@ class PopulationEncoder(Encoder):
         self.n_places_ = n_units if self.circular else n_units - n_active + 1
 
     def _sizes(self) -> tuple[int, int]:
-        """How many units there are for a feature, and how many of them are on."""
+        """Return how many units there are for a feature, and how many of them are on."""
         return int(self.n_units), int(self.n_active)
 
     def _encode(self, values: NDArray[Any]) -> Patterns:

@@ -79,7 +79,7 @@ def _elements(data: memoryview, order: str, path: Path) -> Iterator[Element]:
 
 
 def _unpacked(kind: int, body: memoryview, order: str, path: Path, most: int | None = None) -> memoryview:
-    """The bytes of a variable, or the first of them, which may be compressed."""
+    """Return the bytes of a variable, or the first of them, which may be compressed."""
     if kind == MATRIX:
         return body
     if kind != COMPRESSED:
@@ -118,7 +118,7 @@ def _variable(kind: int, body: memoryview, order: str, path: Path, name: str) ->
 
 
 def _described(content: memoryview, order: str, path: Path) -> tuple[int, list[memoryview], Iterator[Element]]:
-    """The flags of a variable, which tell its class; flags, shape and name as bytes; and the parts that follow."""
+    """Return the flags of a variable, which tell its class; flags, shape and name as bytes; and the parts that follow."""
     parts = _elements(content, order, path)
     first = [part for _, part in islice(parts, 3)]
     if len(first) < 3 or len(first[0]) != 8:
@@ -127,7 +127,7 @@ def _described(content: memoryview, order: str, path: Path) -> tuple[int, list[m
 
 
 def _shape(sides: memoryview, order: str, path: Path) -> tuple[int, ...]:
-    """The shape of a variable."""
+    """Return the shape of a variable."""
     shape = np.frombuffer(sides, f"{order}i4").tolist() if len(sides) % 4 == 0 else []
     if not 2 <= len(shape) <= 32 or min(shape) < 0:
         raise _damaged(path, "a variable in it has no shape")
@@ -175,7 +175,7 @@ def _in_hdf5(path: Path) -> dict[str, Callable[[], NDArray[np.generic]]]:
 
 
 def _damaged(path: Path, why: str) -> ValueError:
-    """The error of a file that is not what it should be."""
+    """Return the error of a file that is not what it should be."""
     return ValueError(f"{path} is damaged: {why}; save it again.")
 
 
@@ -286,7 +286,7 @@ def _read(opened: Callable[[], IO[bytes]], size: int, path: Path) -> NDArray[Any
 
 
 def _reason(error: BaseException) -> str:
-    """The first line of what an error says, or what it is called."""
+    """Return the first line of what an error says, or what it is called."""
     if isinstance(error, OSError):  # "[Errno 22] Invalid argument" helps nobody
         return "its directory points outside the file"
     return str(error).strip().splitlines()[0].rstrip(".")[:200] if str(error).strip() else type(error).__name__
@@ -319,7 +319,7 @@ def _times_beside(arrays: Arrays, chosen: str) -> dict[str, NDArray[Any]]:
 
 
 def _flat(array: NDArray[Any]) -> NDArray[Any]:
-    """A row or a column as a list: in MATLAB there is nothing else."""
+    """Return a row or a column as a list: in MATLAB there is nothing else."""
     return array.ravel() if array.ndim == 2 and 1 in array.shape else array
 
 
@@ -330,7 +330,7 @@ def _reject_models(arrays: Arrays, path: Path) -> None:
 
 
 def _split(array: NDArray[Any], lengths: NDArray[Any] | None) -> list[NDArray[Any]]:
-    """The sequences of an array (T, ...), where the file holds lengths that belong to it."""
+    """Return the sequences of an array (T, ...), where the file holds lengths that belong to it."""
     if lengths is None or lengths.ndim != 1 or lengths.dtype.kind not in "iu":
         return [array]
     belong = bool(((lengths > 0) & (lengths <= len(array))).all()) and int(lengths.sum(dtype=object)) == len(array)
@@ -338,7 +338,7 @@ def _split(array: NDArray[Any], lengths: NDArray[Any] | None) -> list[NDArray[An
 
 
 def _rate(arrays: Arrays, name: str) -> float | None:
-    """The frame rate, where the file names one: fps, rate, fs or <name>_fs."""
+    """Return the frame rate, where the file names one: fps, rate, fs or <name>_fs."""
     for candidate in (f"{name}_fs", f"{name}_rate", *RATE_NAMES):
         value = arrays[candidate]().ravel() if candidate in arrays else np.zeros(0)
         if value.size == 1 and value.dtype.kind in "iuf" and 0 < value[0] < np.inf:

@@ -223,7 +223,7 @@ def align_units(part: Sequences, units: Sequence[str]) -> Sequences:
 
 
 def all_units(lists: list[list[str]]) -> list[str]:
-    """All names in natural order; of notes, all keys from the lowest to the highest."""
+    """Return all names in natural order; of notes, all keys from the lowest to the highest."""
     names = {name for names in lists for name in names}
     pitches = pitches_of(names)
     if pitches and not any(name.isdigit() for name in names):
@@ -295,12 +295,12 @@ def as_sequences(recording: Recording, options: Options, path: Path | str) -> Se
 
 
 def without_repeats(patterns: Patterns, near: int) -> Patterns:
-    """Leave out every pattern that differs from the last one kept in at most so many units."""
-    kept = [0]
+    """Leave out every pattern that differs from the last one taken in at most so many units."""
+    taken = [0]
     for t in range(1, len(patterns)):
-        if np.count_nonzero(patterns[t] != patterns[kept[-1]]) > near:
-            kept.append(t)
-    return patterns[kept]
+        if np.count_nonzero(patterns[t] != patterns[taken[-1]]) > near:
+            taken.append(t)
+    return patterns[taken]
 
 
 def _pick(values: NDArray[Any], options: Options, path: Path | str) -> NDArray[Any]:
@@ -313,5 +313,5 @@ def _pick(values: NDArray[Any], options: Options, path: Path | str) -> NDArray[A
 
 
 def _shape(shape: tuple[int, ...]) -> str:
-    """A frame's shape in words."""
+    """Return a frame's shape in words."""
     return f"{shape[0]} units" if len(shape) == 1 else f"{shape[1]}x{shape[0]} pixels (width x height)"

@@ -20,7 +20,7 @@ from seqattractor.sequences._level_code import CHANNELS, CODES, MOST_LEVELS, cou
 
 LEAST_COST = 4096  # pixels: a frame costs something, however small it is
 LONGEST_NAME = 60
-LEVELS_OF_COLOUR = 8  # where nothing else is said
+LEVELS_OF_COLOUR = 8  # by default
 
 
 class Format(NamedTuple):
@@ -122,12 +122,12 @@ class Options:
 
     @property
     def n_levels(self) -> int | None:
-        """How many levels a value has; None for black and white. Colour has 8 unless something else is said."""
+        """Return how many levels a value has; None for black and white. Colour has 8 by default."""
         return self.levels or (LEVELS_OF_COLOUR if self.colour else None)
 
     @property
     def units_per_pixel(self) -> int:
-        """How many units a pixel takes."""
+        """Return how many units a pixel takes."""
         bits = 1 if self.n_levels is None else count_bits(self.n_levels, self.code)
         return bits * (CHANNELS if self.colour else 1)
 

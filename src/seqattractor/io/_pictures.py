@@ -43,7 +43,7 @@ def _count_scans(path: Path, kind: str | None) -> int:
 
 
 def _has_end_mark(gif: bytes) -> bool:
-    """Whether the blocks of a GIF lead to its end mark."""
+    """Return whether the blocks of a GIF lead to its end mark."""
     try:
         at = 13 + _table_size(gif[10])
         while gif[at] in (0x21, 0x2C):  # an extension, or an image with its descriptor and colour table
@@ -57,7 +57,7 @@ def _has_end_mark(gif: bytes) -> bool:
 
 
 def _table_size(flags: int) -> int:
-    """How many bytes the colour table takes that the flags announce."""
+    """Return how many bytes the colour table takes that the flags announce."""
     return 3 << ((flags & 7) + 1) if flags & 0x80 else 0
 
 
@@ -149,7 +149,7 @@ def _check_frame(path: Path, frame: Image, budget: Budget) -> None:
 
 
 def _values(frame: Image, mode: str) -> NDArray[Any]:
-    """Values 0 to 255 of a frame on a white page, shape (height, width) for the mode L and (height, width, 3) for RGB."""
+    """Return values 0 to 255 of a frame on a white page, shape (height, width) for the mode L and (height, width, 3) for RGB."""
     if frame.mode in ("I;16", "I;16B", "I;16L", "I", "F"):  # sixteen bits and more: scale by the type's range, or as it is
         grey = np.asarray(frame, dtype=np.float32)
         grey = grey / 257.0 if grey.max(initial=0) > 255 else grey
@@ -164,7 +164,7 @@ def _values(frame: Image, mode: str) -> NDArray[Any]:
 
 
 def _band_values(band: Image, mode: str) -> NDArray[np.uint8]:
-    """Values of some rows."""
+    """Return values of some rows."""
     from PIL import Image as pil
 
     if "A" in band.getbands() or "transparency" in band.info:

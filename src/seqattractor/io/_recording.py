@@ -75,12 +75,12 @@ def collect_frames(frames: Iterable[NDArray[Any]], options: Options, path: Path)
 
 
 def _n_units(height: int, width: int, options: Options) -> int:
-    """How many units a picture takes."""
+    """Return how many units a picture takes."""
     return height * width * options.units_per_pixel
 
 
 def _by(frame: NDArray[Any]) -> str:
-    """A size in the words of pictures: width x height."""
+    """Return a size in the words of pictures: width x height."""
     return f"{frame.shape[1]}x{frame.shape[0]}"
 
 
@@ -152,7 +152,7 @@ def _negative(values: NDArray[Any], ends: float) -> NDArray[Any]:
 
 
 def _range_of(flat: list[NDArray[Any]], path: Path | str) -> tuple[float, float]:
-    """The lowest and the highest value of a file, between which levels are spread."""
+    """Return the lowest and the highest value of a file, between which levels are spread."""
     low, high = (float(end) for end in (min(v.min() for v in flat), max(v.max() for v in flat)))
     if low == high:
         choose = remedy("give a {value_range}", "check the file")
@@ -161,7 +161,7 @@ def _range_of(flat: list[NDArray[Any]], path: Path | str) -> tuple[float, float]
 
 
 def _by_threshold(flat: list[NDArray[Any]], recording: Recording, options: Options, path: Path | str) -> list[Patterns]:
-    """Black and white."""
+    """Cut values at a threshold: patterns in black and white."""
     if recording.per_unit and isinstance(options.threshold, str):
         thresholds = _per_unit(np.concatenate(flat), options.threshold)
         patterns = [as_signs(v > thresholds) for v in flat]

@@ -230,7 +230,7 @@ def cut_signal(
 
 
 def _samples(times: NDArray[np.float64], values: NDArray[Any], step: float, name: str, what: Path | str) -> NDArray[Any]:
-    """All samples of an epoch, (T, N), which must follow each other without a gap."""
+    """Return all samples of an epoch, (T, N), which must follow each other without a gap."""
     gaps = np.flatnonzero(np.diff(times) > UNEVEN * step)
     if not len(times):
         raise ValueError(f"{what} has no sample in {name}; leave that out.")
@@ -244,7 +244,7 @@ def _samples(times: NDArray[np.float64], values: NDArray[Any], step: float, name
 def _averages(
     times: NDArray[np.float64], values: NDArray[Any], n_bins: int, width: float, place: tuple[float, str], what: Path | str
 ) -> NDArray[np.float64]:
-    """The average of the samples of an epoch in each bin, (n_bins, N); times count from its start."""
+    """Return the average of the samples of an epoch in each bin, (n_bins, N); times count from its start."""
     rows = bins_of(times, width)
     rows = rows[: np.searchsorted(rows, n_bins)]
     filled, first = np.unique(rows, return_index=True)
@@ -358,14 +358,14 @@ def _from_one(arrays: Arrays, name: str, path: Path) -> Spikes:
 
 
 def _numbered(units: NDArray[Any]) -> tuple[list[str], NDArray[Any]]:
-    """Units as names and, for each spike, its place among them; whole numbers of any type are named alike."""
+    """Return units as names and, for each spike, its place among them; whole numbers of any type are named alike."""
     whole = units.dtype.kind == "f" and bool((units % 1 == 0).all()) and bool((np.abs(units) < 2**53).all())
     values, which = np.unique(units.astype(np.int64) if whole else units, return_inverse=True)
     return [str(value) for value in values], which.ravel()
 
 
 def _named(names: list[str], words: tuple[str, ...], path: Path) -> str:
-    """The only array whose name contains one of the words."""
+    """Return the only array whose name contains one of the words."""
     fitting = [name for name in names if any(word in name.lower() for word in words)]
     if len(fitting) != 1:
         choose = remedy("name the spike times and units with {key}")

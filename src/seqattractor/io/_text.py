@@ -24,7 +24,6 @@ STEP_NAMES = ("frame", "frames", "bin", "bins", "step", "steps", "sample", "samp
 UNIT_NAMES = ("id", *(word + end for word in ("unit", "neuron", "cell", "cluster", "roi") for end in ("", "s", "_id", " id")))
 _PER_SECOND = {"s": 1.0, "sec": 1.0, "seconds": 1.0, "ms": 1e-3, "us": 1e-6}
 _TIME = re.compile(r"(times?|t|timestamps?|seconds|spike[_ ]?times?)(?:[ _]?[\[(]?(s|sec|seconds|ms|us)[\])]?)?")
-_FAR_MORE = 4  # times as many columns as rows: time is longer than a population is large
 
 
 def read_text(path: Path, options: Options) -> Recording:
@@ -68,7 +67,8 @@ def read_table(path: Path, options: Options) -> Recording:
             raise ValueError(f"{path} has times along its columns, so it can hold only one sequence; write one file for each.")
         times = times_in(first.columns)
         seconds = times is not None and (times % 1).any()  # whole numbers count bins
-        tables, rate = [first.turned()], rate_of(times) if times is not None and seconds else None
+        turned = Table(first.values.T, columns=first.rows, rows=first.columns)
+        tables, rate = [turned], rate_of(times) if times is not None and seconds else None
     names = [path.stem] if len(tables) == 1 else [f"{path.stem}[{s}]" for s in range(len(tables))]
     return Recording([table.values for table in tables], "table", names, units=tables[0].columns, rate=rate)
 
@@ -96,7 +96,7 @@ def cells_in(path: Path) -> Iterator[Iterator[tuple[int, list[str]]]]:
 
 
 def number_of(cell: str) -> float | None:
-    """A cell as a number, or None."""
+    """Return a cell as a number, or None."""
     try:
         return None if "_" in cell else float(cell)  # 1_0 is ten in Python only
     except ValueError:
@@ -121,7 +121,7 @@ def _cells(line: str, number: int, path: Path) -> list[str]:
 
 
 def _numbers(path: Path) -> list[Table]:
-    """The blocks of rows; the first one knows what stands above the columns."""
+    """Return the blocks of rows; the first one has the names of the columns."""
     header: list[str] | None = None
     tables: list[Table] = []
     named: bool | None = None  # whether a name stands before each row
@@ -220,7 +220,8 @@ def _without_times(tables: list[Table]) -> tuple[list[Table], float | None]:
 def rate_of(times: NDArray[Any]) -> float | None:
     """Return rows per second, from a column of times."""
     apart = float(np.median(np.diff(times))) if len(times) > 1 else 0.0
-    return float(f"{1.0 / apart:.9g}") if apart > 0 else None  # 0.05 s are 20 rows, not 19.999999999999982
+    rate = float(f"{1.0 / apart:.9g}") if apart > 0 else 0.0  # 0.05 s are 20 rows, not 19.999999999999982
+    return rate if 0 < rate < np.inf else None
 
 
 @dataclass(frozen=True)
@@ -235,10 +236,6 @@ class Table:
     """What stands before the rows, where that is not a number."""
     corner: str = ""
     """What stands above those, or above a first column that was taken off."""
-
-    def turned(self) -> Table:
-        """Return it with rows and columns exchanged."""
-        return replace(self, values=self.values.T, columns=self.rows, rows=self.columns)
 
 
 def seconds_of(name: str) -> float | None:
@@ -276,8 +273,3 @@ def _is_turned(table: Table, path: Path, time_axis: int | None) -> bool:
 def choose_time_axis() -> str:
     """Return advice for numbers that may stand either way round."""
     return remedy("give {time_axis} 1 if each column is a time step, 0 if each row is", "turn it so that each row is a time step")
-
-
-def may_be_turned(rows: int, columns: int) -> bool:
-    """Whether a table without names has so many more columns than rows that time might run along them."""
-    return columns >= _FAR_MORE * rows
