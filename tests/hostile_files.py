@@ -103,7 +103,7 @@ def mat_array(shape, values=b"", kind=6):
     return b"".join(struct.pack("<II", code, len(part)) + part + bytes(-len(part) % 8) for code, part in parts)
 
 
-# name -> (file name, content, options): each must be refused, in a moment and in little memory.
+# name -> (file name, content, options): each must be rejected, in a moment and in little memory.
 HOSTILE = {
     "second frame of 13000 x 13000": ("a.gif", gif([(8, 8), (13000, 13000)]), {}),
     "8190 x 8190 again and again": ("a.gif", gif([(1, 1)] * 40, (8190, 8190)), {}),

@@ -249,11 +249,11 @@ def test_encoders_survive_pickle(encoder):
     ids=str,
 )
 def test_a_parameter_that_makes_no_sense_is_one_sentence(encoder, says):
-    with pytest.raises(ValueError, match=says) as refusal:
+    with pytest.raises(ValueError, match=says) as caught:
         encoder.fit([[0.0], [1.0]])
-    assert "\n" not in str(refusal.value)
+    assert "\n" not in str(caught.value)
 
 
-def test_patterns_of_another_width_are_refused():
+def test_patterns_of_another_width_are_rejected():
     with pytest.raises(ValueError, match="X has 3 units, but LevelEncoder makes 14"):
         LevelEncoder(8).fit([[0, 1], [1, 0]]).inverse_transform([[1, 1, 1]])

@@ -161,7 +161,7 @@ def test_spikes_of_any_file_are_cut_at_epochs_from_a_table_beside_it(tmp_path, t
         assert "epochs" not in found.options  # a cue is another recording, of which these are not the laps
 
 
-def test_epochs_have_names_and_a_table_that_is_none_is_refused(tmp_path):
+def test_epochs_have_names_and_a_table_that_is_none_is_rejected(tmp_path):
     (tmp_path / "s.csv").write_text("0.05,a\n0.15,b\n1.05,b\n")
     laps = tmp_path / "laps.csv"
     laps.write_text("name,start,end\nleft,0,0.2\nright,1,1.2\n")

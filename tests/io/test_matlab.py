@@ -94,7 +94,7 @@ def test_what_is_not_read_says_how_to_save_it(tmp_path):
 
 
 @given(st.data())
-def test_a_file_with_wrong_bytes_is_read_or_refused_with_a_sentence(tmp_path_factory, data):
+def test_a_file_with_wrong_bytes_is_read_or_rejected_with_a_sentence(tmp_path_factory, data):
     path = tmp_path_factory.mktemp("damaged") / "a.mat"
     content = {"X": PATTERNS} if data.draw(st.booleans()) else {"spikes": cell([0.1, 0.2], [0.3])}
     scipy.io.savemat(path, content, do_compression=data.draw(st.booleans()))

@@ -118,7 +118,7 @@ def _variable(kind: int, body: memoryview, order: str, path: Path, name: str) ->
 
 
 def _described(content: memoryview, order: str, path: Path) -> tuple[int, list[memoryview], Iterator[Element]]:
-    """Return the flags of a variable, which tell its class; flags, shape and name as bytes; and the parts that follow."""
+    """Return the flags of a variable, with its class; flags, shape and name as bytes; and the parts that follow."""
     parts = _elements(content, order, path)
     first = [part for _, part in islice(parts, 3)]
     if len(first) < 3 or len(first[0]) != 8:

@@ -136,7 +136,7 @@ def _spikes(table: Any, place: str, path: Path) -> Spikes:
         raise TooLargeError(f"{path} names more than {MAX_COLUMNS} units, more than a network can have.")
     edges = [0, *ends]
     if not ends or len(set(ids)) != len(ends) or edges != sorted(edges) or edges[-1] > len(times):
-        raise BadFileError(f"{path} is damaged: {brief(place)} does not tell which spikes belong to which unit; save it again.")
+        raise BadFileError(f"{path} is damaged: {brief(place)} does not assign spikes to units; save it again.")
     return Spikes([str(unit) for unit in ids], [times[a:b] for a, b in zip(edges, ends, strict=False)])
 
 

@@ -121,7 +121,7 @@ def _frames_of(
             Budget().spend(path, *picture.size, scans * min(getattr(picture, "n_frames", 1), last or MAX_FRAMES))
             for frame in ImageSequence.Iterator(picture):
                 _check_frame(path, frame, budget)
-                values = _values(frame, "RGB" if colour else "L")  # a WebP knows the duration of a frame only when it is decoded
+                values = _values(frame, "RGB" if colour else "L")  # a WebP has the duration of a frame only when it is decoded
                 duration = frame.info.get("duration", 0)
                 durations.append(float(duration) if isinstance(duration, (int, float)) else 0.0)
                 yield values

@@ -40,7 +40,7 @@ class Recording:
     per_unit: bool = False
     """Whether a threshold that is found from the data is found for each column: neurons differ in brightness and rate."""
     value_range: tuple[float, float] | None = None
-    """The lowest and the highest value that there can be, where the kind of file tells them."""
+    """The lowest and the highest value that there can be, where the kind of file fixes them."""
 
 
 def check_room(n_frames: int, n_values: int, path: Path) -> None:
@@ -110,7 +110,7 @@ def _resize(frame: NDArray[Any], options: Options, path: Path) -> NDArray[Any]:
 
     if frame.dtype == np.uint8:
         return resized(frame)
-    source = frame.astype(np.float32)  # of which Pillow knows one channel at a time
+    source = frame.astype(np.float32)  # of which Pillow resizes one channel at a time
     return resized(source) if source.ndim == 2 else np.stack([resized(channel) for channel in np.moveaxis(source, 2, 0)], axis=2)
 
 
@@ -201,7 +201,7 @@ def _choose_threshold(flat: list[NDArray[Any]], threshold: str | None, pictures:
     if low == high:
         if low in (0, 1, -1, 255):  # a blank cue, for example; one of the two values is missing
             return 0.0
-        raise ValueError(f"all values in {path} are {low:g}, so there is nothing to tell apart; check the file.")
+        raise ValueError(f"all values in {path} are {low:g}, so there is nothing to distinguish; check the file.")
     if threshold is None and all(np.isin(v, (low, high)).all() for v in flat):
         return (float(low) + float(high)) / 2
     if threshold is None and not pictures:

@@ -89,7 +89,7 @@ def bin_spikes(
     highest = int(who.max(initial=-1))
     columns = highest + 1 if n_units is None else check_count(n_units, "n_units")
     if columns == 0:
-        raise ValueError("there are no spikes, so n_units must tell how many units there are.")
+        raise ValueError("there are no spikes, so n_units must give the number of units.")
     if highest >= columns:
         raise ValueError(f"there is a spike of unit {highest}, but n_units is {columns}; units count from 0.")
     first = float(seconds.min()) if start is None else check_number(start, "start")

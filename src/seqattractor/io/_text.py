@@ -205,7 +205,7 @@ def _numbers_above(first: NDArray[Any], below: NDArray[Any]) -> list[str] | None
 
 
 def _without_times(tables: list[Table]) -> tuple[list[Table], float | None]:
-    """Take a column of times off, and give the rows per second that it tells; None where there is no such column."""
+    """Take a column of times off, and return the rows per second, or None where there is no such column."""
     first = tables[0]
     scales = [seconds_of(name) for name in first.columns or ()]
     time = next((k for k, scale in enumerate(scales) if scale is not None), None)
