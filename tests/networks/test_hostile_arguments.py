@@ -228,8 +228,6 @@ def test_names_are_counted_before_they_are_read():
     for given in ({"names": endless}, {"units": endless}):
         with pytest.raises(ValueError, match="must name every"):
             sa.Sequences(X[:2], **given)
-    with pytest.raises(TypeError, match="the name of a folder"):
-        sa.io.load_gait("nowhere", sequence=np.zeros((9, 0)))
 
 
 def test_patterns_beyond_the_memory_are_refused_before_they_are_read(monkeypatch):

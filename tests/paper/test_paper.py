@@ -378,8 +378,8 @@ def test_a_worker_with_other_pictures_rejects_the_trial():
 
 @pytest.mark.parametrize("seed", [0, 1])
 def test_digits_of_the_users_are_named_by_the_pictures_that_trials_get(seed, tmp_path):
-    path = tmp_path / "mnist.npy"
-    np.save(path, np.random.default_rng(0).integers(0, 256, (30, 28, 28), dtype=np.uint8))
+    path = tmp_path / "mnist_test_seq.npy"
+    np.save(path, np.random.default_rng(0).integers(0, 256, (20, 30, 64, 64), dtype=np.uint8))
     [cell] = get_target("fig7").cells(Request(seed=seed, mnist_file=path))
     assert cell["sha256"] == sha256_of(load_pictures(cell, 0))
 

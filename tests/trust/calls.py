@@ -227,9 +227,6 @@ class Shelf:
             "PopulationEncoder.n_active": 2,
             "PopulationEncoder.value_range": (-1.0, 1.0),
             "ThresholdEncoder.threshold": 0.0,
-            "SpikeBinner.X": [[0.1, 1], [0.4, 2], [1.3, 1]],
-            "SpikeBinner.bin_size": 0.5,
-            "SpikeBinner.start": 0.0,
             "RobustnessCurve.at.k": 1,
         }
         made: dict[str, Callable[[], Any]] = {
@@ -279,7 +276,6 @@ class Shelf:
             "run_trial.seed": lambda: np.random.SeedSequence(1),
             "lock_on_step.trajectory": lambda: np.vstack([X[3:5], X]),
             "certify.X": lambda: X.copy(),
-            "load_mnist.path": lambda: self.digits,
             "load_moving_mnist.path": lambda: self.movies,
             "load_gait.folder": lambda: self.gait,
             "hidden_raster.trajectory": lambda: X.copy(),

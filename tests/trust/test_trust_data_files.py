@@ -74,9 +74,6 @@ def controls(folder, *, video):
         file = io.BytesIO()
         save(file, X=PATTERNS, lengths=[2, 3], rate=12.5)
         found.append(_control(".npz", file.getvalue(), PATTERNS, lengths=[2, 3]))
-        file = io.BytesIO()
-        save(file, frames=np.packbits(PATTERNS > 0, axis=1), frames_shape=FRAMES.shape)
-        found.append(_control(".npz", file.getvalue(), PATTERNS))
     art = "\n\n".join("\n".join("".join(".#"[int(v > 0)] for v in row) for row in frame) for frame in FRAMES).encode()
     found += [_control(suffix, art, PATTERNS) for suffix in FORMATS["text"].suffixes]
     for suffix in FORMATS["table"].suffixes:

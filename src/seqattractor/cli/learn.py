@@ -208,12 +208,11 @@ def _remedy(data: Sequences, sentence: str, context: int | None) -> str:
 
 def read_to_learn(inputs: tuple[Path, ...], options: dict[str, Any], keep_repeats: bool, say: Callable[[str], None]) -> Sequences:
     """Read the files, leave out repeats as wanted, and note that, and which frames are nearly repeated."""
-    from seqattractor.io._text import may_be_turned
     from seqattractor.tasks.repeats import describe_near_repeats, leave_out_repeats, near_repeats, repeats_that_hinder
 
     near, drop = options.pop("drop_near", 0), options.pop("drop_repeats", False)
     data = read_files(inputs, options)
-    if data.kind in ("array", "table") and "time_axis" not in options and may_be_turned(data.lengths.max(), data.shape[1]):
+    if data.kind in ("array", "table") and "time_axis" not in options and data.shape[1] >= 4 * data.lengths.max():
         read = f"{data.names[0]} was read as {data.lengths[0]} time steps (rows) of {data.shape[1]} units (columns)"
         say(f"{read}; if its rows are units, give --time-axis 1.")
     count = len(data) - data.closed * len(data.lengths)  # a frame that closes a loop is not one of its own

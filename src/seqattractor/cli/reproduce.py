@@ -40,7 +40,7 @@ Examples:
 @click.option("--quick", is_flag=True, help="Few trials: everything in about a minute.")
 @click.option("--full", is_flag=True, help="Neighbours at larger sizes, nearer to the published ones.")
 @click.option("--gait-dir", type=click.Path(path_type=Path), help="Your copy of the OU-ISIR silhouettes, or a folder of frames.")
-@click.option("--mnist-file", type=click.Path(path_type=Path), help="Your mnist_test_seq.npy, or MNIST as idx, npy or npz.")
+@click.option("--mnist-file", type=click.Path(path_type=Path), help="Your mnist_test_seq.npy.")
 @click.option("--json", "as_json", is_flag=True, help="Print the verdicts as JSON.")
 def command(
     targets: tuple[str, ...],

@@ -38,7 +38,7 @@ def otsu(values: NDArray[Any]) -> float:
 
 
 def row_medians(values: NDArray[Any]) -> NDArray[np.float64]:
-    """The median of each row of (T, N), shape (T, 1): a threshold for each frame."""
+    """Return the median of each row of (T, N), shape (T, 1): a threshold for each frame."""
     return np.asarray(np.median(values, axis=1, keepdims=True), dtype=np.float64)
 
 
@@ -95,11 +95,11 @@ class ThresholdEncoder(Encoder):
         self.high_ = self._spread([_mean(part, on) for part, on in zip(parts, sides, strict=True)], values)
 
     def _shared(self, array: NDArray[Any]) -> list[NDArray[Any]]:
-        """The parts of an array (T, n_features) in which numbers share a threshold."""
+        """Return the parts of an array (T, n_features) in which numbers share a threshold."""
         return np.split(array, array.shape[1], axis=1) if self.per == "column" else [array]
 
     def _find(self, part: NDArray[Any]) -> float:
-        """The threshold for numbers that share one."""
+        """Return the threshold for numbers that share one."""
         if not isinstance(self.threshold, str):
             return float(self.threshold)
         if self.threshold == "median":
@@ -109,7 +109,7 @@ class ThresholdEncoder(Encoder):
         return otsu(part)
 
     def _spread(self, found: list[float], values: NDArray[Any]) -> NDArray[np.float64]:
-        """One number for each column, of which those that share one have the same."""
+        """Return one number for each column, of which those that share one have the same."""
         return np.broadcast_to(np.array(found, dtype=np.float64), values.shape[1]).copy()
 
     def _is_on(self, values: NDArray[Any]) -> NDArray[np.bool_]:
@@ -126,5 +126,5 @@ class ThresholdEncoder(Encoder):
 
 
 def _mean(part: NDArray[Any], chosen: NDArray[np.bool_]) -> float:
-    """The mean of the chosen numbers, or of all where none is chosen."""
+    """Return the mean of the chosen numbers, or of all where none is chosen."""
     return float(np.mean(part[chosen] if chosen.any() else part, dtype=np.float64))

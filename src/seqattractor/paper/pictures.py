@@ -83,7 +83,7 @@ def _load(data: str, path: str | None, seed: int, number: int) -> Sequences:
     if data == "gait":
         return load_gait(Path(path), n_frames=GAIT["T"]) if path else walker()
     n, T, rng = DIGITS["sequences"], DIGITS["T"], np.random.default_rng([seed, number])
-    return load_moving_mnist(path, n, T, rng=rng) if path else moving_digits(n, T, DIGITS["shape"][0], rng=rng)
+    return load_moving_mnist(path, n, T) if path else moving_digits(n, T, DIGITS["shape"][0], rng=rng)
 
 
 def sha256_of(pictures: Sequences) -> str:
@@ -345,7 +345,7 @@ FIGURE_7 = _RecallFigure(
     frames_shown=8,
     about="20 sequences of 20 frames (64 x 64 pixels) of two moving digits in a network with M = 1000 hidden neurons, each "
     "started from its first frame with 300 of 4096 pixels flipped; sequence 1 is shown. Unless --mnist-file names your copy "
-    "of Moving MNIST or MNIST, the digits are scikit-learn's, moved in the same way.",
+    "of Moving MNIST, the digits are scikit-learn's, moved in the same way.",
 )
 FIGURE_8 = _Figure8(
     name="fig8",

@@ -75,7 +75,7 @@ class Request:
     gait_dir: Path | None = None
     """A folder of OU-ISIR silhouettes; by default the drawn walker."""
     mnist_file: Path | None = None
-    """A file with Moving MNIST or MNIST; by default scikit-learn's digits."""
+    """A file with Moving MNIST; by default scikit-learn's digits."""
 
     def at_most(self, trials: int) -> int:
         """Return the number of trials asked for, but no more than `trials`."""
