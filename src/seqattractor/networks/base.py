@@ -94,8 +94,8 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
     whose body it is set; a subclass, which may add noise, has to set it again."""
     _arrays: ClassVar[dict[str, str]] = {}
     """The fitted arrays of a class of this package, for the check of model files: kind ("float", "int", "count",
-    "pattern" of -1 and +1, "ternary" of -1, 0 and +1) and symbols of the shape, such as ``{"U_": "float M kN"}``, and
-    " if " with a parameter, or " if name=word" or " if not name", behind those that are only there then."""
+    "pattern" of -1 and +1, "ternary" of -1, 0 and +1) and symbols of the shape, such as ``{"U_": "float M kN"}``,
+    followed by " if parameter" or " if not parameter" where the array is optional."""
     _values: ClassVar[dict[str, str]] = {}
     """The same for single values: "number", "positive", "flag", "generator", "word" with the words, "count" with the
     symbol of its upper limit, "counts" for a list, or "size" with the symbol of a shape that it must equal. A parameter
@@ -678,9 +678,13 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         path : str or path
-            ``.safetensors`` holds the same as ``.npz``, the model file of `save`, for any network. ``.onnx`` (`to_onnx`)
-            and ``.nir`` (`to_nir`) hold the layers of networks of threshold neurons. `sa.load` reads all of them but
-            ``.nir`` files, which ``sa.networks.from_nir(nir.read(path))`` does.
+            ``.safetensors`` holds the same as ``.npz``, the model file of `save`, for any network. ``.onnx`` and
+            ``.nir`` hold the layers of networks of threshold neurons. `sa.load` reads all of them but ``.nir`` files,
+            which ``sa.networks.from_nir(nir.read(path))`` does.
+
+        See Also
+        --------
+        seqattractor.networks.to_torch, seqattractor.networks.to_onnx, seqattractor.networks.to_nir
 
         Examples
         --------
@@ -691,85 +695,6 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
         OneHotNetwork()
         """
         _export.export(self, path)
-
-    def to_torch(self, *, dtype: Any = "float64") -> Any:
-        """Return the network as a ``torch.nn.Module``, for recall of many cues at once and on any device.
-
-        Sums are exact on every device and in every batch; :doc:`/export` explains how, and where this network itself
-        may round instead.
-
-        Parameters
-        ----------
-        dtype : {"float64", "float32"} or torch dtype
-            The type in which whole numbers are added up. Answers are the same; float32 is for devices that have no
-            float64, or a slow one. Its products must not be shortened to TF32, which torch does only on request.
-
-        Returns
-        -------
-        torch.nn.Module
-            ``module(states)`` returns the next patterns as floats of -1 and +1, (B, N) -> (B, N), and
-            ``module.recall(cue, steps)`` the same as `recall`. ``module.to("cuda")`` moves it; ``module.visible.weight``
-            and ``.bias`` are the float64 weights of a layer.
-
-        See Also
-        --------
-        seqattractor.networks.from_torch : the way back.
-
-        Examples
-        --------
-        >>> import torch, seqattractor as sa  # doctest: +SKIP
-        >>> X = sa.datasets.random_periodic(20, 50, rng=0)  # doctest: +SKIP
-        >>> module = sa.SequenceAttractor(n_hidden=100, random_state=0).fit(X).to_torch()  # doctest: +SKIP
-        >>> cues = torch.as_tensor(sa.noise.flip(X.patterns, 3, rng=1))  # doctest: +SKIP
-        >>> module.recall(cues, steps=30).shape  # doctest: +SKIP
-        torch.Size([20, 31, 50])
-        """
-        return _export.torch_module(self, dtype)
-
-    def to_onnx(self, *, dtype: Any = "float64") -> Any:
-        """Return the network as an ONNX model that maps states to the next patterns, without rounding as in `to_torch`.
-
-        Parameters
-        ----------
-        dtype : {"float64", "float32"}
-            The type in which whole numbers are added up, as in `to_torch`.
-
-        Returns
-        -------
-        onnx.ModelProto
-            Of opset 17, with the input ``states`` (batch, N), or (batch, order, N) for an order above 1, and the output
-            ``next_patterns`` (batch, N), both float32 of -1 and +1. Class, parameters and sizes are in its metadata.
-
-        Examples
-        --------
-        >>> import seqattractor as sa
-        >>> model = sa.OneHotNetwork().fit(sa.datasets.xor()).to_onnx()  # doctest: +SKIP
-        >>> [node.name for node in model.graph.input]  # doctest: +SKIP
-        ['states']
-        """
-        return _export.onnx_model(self, dtype)
-
-    def to_nir(self) -> Any:
-        """Return the network as a NIR graph, for neuromorphic hardware and simulators of spiking neurons.
-
-        Each layer is an affine map and leaky integrate-and-fire neurons with the threshold 1 and a time constant of
-        0.1 ms, which must be the time step of the simulator (snnTorch takes it; ``norse.torch.from_nir(graph, dt=1e-4)``).
-        Input and output are spikes: 1 for a unit that is +1, and 0 for -1; with an order k > 1 the input holds the last k
-        patterns side by side, oldest first. To let the network run, feed its output back. ``graph.metadata["exact"]`` and
-        ``["exact_in_float32"]`` are true if no weight was rounded, and if no simulator in float32 rounds a sum.
-
-        Returns
-        -------
-        nir.NIRGraph
-
-        Examples
-        --------
-        >>> import seqattractor as sa
-        >>> graph = sa.OneHotNetwork().fit(sa.datasets.xor()).to_nir()  # doctest: +SKIP
-        >>> list(graph.nodes)  # doctest: +SKIP
-        ['input', 'hidden_sum', 'hidden', 'visible_sum', 'visible', 'output']
-        """
-        return _export.nir_graph(self)
 
     def _repr_html_inner(self) -> str:
         return card.html(self) + str(super()._repr_html_inner())

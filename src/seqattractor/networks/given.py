@@ -235,7 +235,7 @@ def from_torch(module: Any) -> ThresholdNetwork:
     Parameters
     ----------
     module : torch.nn.Module
-        What `SequenceMemory.to_torch` gave; or ``nn.Sequential`` of one or two ``nn.Linear``, each with a threshold function
+        What `to_torch` returned; or ``nn.Sequential`` of one or two ``nn.Linear``, each with a threshold function
         behind it; or another module with one or two ``nn.Linear``, of which it makes the same use. A threshold function gives
         one value below zero and another above: -1 and 1, or, for hidden neurons, 0 and 1. Where it gives the lower one at exactly
         zero, the offset is lowered by less than the smallest step between two fields; where it gives neither, as ``torch.sign``
@@ -267,7 +267,7 @@ def from_nir(graph: Any) -> ThresholdNetwork:
     ----------
     graph : nir.NIRGraph
         Nodes `Affine` or `Linear` and `LIF` or `Threshold` in one chain. Input and output are spikes, 1 for a unit that is +1 and
-        0 for -1, as in `SequenceMemory.to_nir`. `LIF` neurons are threshold neurons if the time step, which
+        0 for -1, as in `to_nir`. `LIF` neurons are threshold neurons if the time step, which
         ``graph.metadata["dt"]`` must name, is as long as their time constant. ``nir.read(path)`` reads a graph from a file; do
         that with files that you trust, since a damaged HDF5 file can keep its reader busy for ever.
 
@@ -281,7 +281,7 @@ def from_nir(graph: Any) -> ThresholdNetwork:
     --------
     >>> import seqattractor as sa
     >>> X = sa.datasets.xor()
-    >>> sa.networks.from_nir(sa.OneHotNetwork().fit(X).to_nir()).score(X)  # doctest: +SKIP
+    >>> sa.networks.from_nir(sa.networks.to_nir(sa.OneHotNetwork().fit(X))).score(X)  # doctest: +SKIP
     1.0
     """
     return from_layers(layers_of_nir(graph))
