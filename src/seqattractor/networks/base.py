@@ -103,6 +103,9 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
     _of_users: ClassVar[dict[str, type[SequenceMemory]]] = {}
     """Classes from outside this package, which `sa.load` finds by name."""
 
+    _usual_epochs: ClassVar[int] = 0
+    """The number of epochs that ``max_epochs="auto"`` stands for."""
+
     order: int | Literal["auto"] = 1
     on_conflict: Literal["raise", "learn"] = "raise"
     warm_start: bool = False
@@ -247,10 +250,6 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
     def _leak(self) -> float:
         """The fraction of the summed input that is left after a step; 0: neurons see only the last `order` patterns."""
         return 0.0
-
-    def _walked_layers(self) -> tuple[Layer, Layer] | None:
-        """The hidden and the visible layer, if a compiled kernel may take long runs through them."""
-        return None
 
     def _check_learned(self, arrays: dict[str, NDArray[Any]]) -> None:
         """Raise an error if arrays of a model file do not fit each other in a way that `_arrays` cannot express."""
@@ -397,21 +396,24 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
             stacklevel=3,  # of `fit`
         )
 
+    @property
+    def _epoch_limit(self) -> int:
+        """The largest number of epochs, or 0 if there is none."""
+        most: Any = getattr(self, "max_epochs", None)
+        return self._usual_epochs if is_auto(most) else int(most) if is_count(most) else 0
+
     def _remedies(self) -> list[str]:
-        """What to try where errors are left."""
+        """Return what to try where errors are left: nothing that a search for `n_hidden` has tried."""
         settings = self.get_params(deep=False)
-        epochs = getattr(self, "n_iter_", 1) >= settings.get("max_epochs", np.inf)
+        searched = is_auto(settings.get("n_hidden"))
+        raised = searched and is_auto(settings.get("max_epochs"))
+        ended = "max_epochs" in settings and getattr(self, "n_iter_", 1) >= (self._epoch_limit or np.inf) and not raised
         return [
-            *(["allow more epochs (max_epochs)"] if epochs else []),
-            *(["use more hidden neurons"] if "n_hidden" in settings else []),
+            *(["allow more epochs (max_epochs)"] if ended else []),
+            *(["use more hidden neurons"] if "n_hidden" in settings and not searched else []),
+            *([f"let it see more of the past (order={self.order_ + 1})"] if searched else []),
             "store less",
         ]
-
-    @property
-    def _most_epochs(self) -> int | None:
-        """The largest number of epochs, if there is one, for the progress bar."""
-        most: Any = getattr(self, "max_epochs", None)
-        return int(most) if is_count(most) else None
 
     @contextmanager
     def _announced(self, callback: ProgressCallback | None) -> Iterator[ProgressCallback | None]:
@@ -425,7 +427,8 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
         def line(epoch: int, hidden: int, visible: int) -> None:
             say_line(f"epoch {epoch}: {hidden} hidden errors, {visible} visible errors")
 
-        with epoch_progress(self._most_epochs, stays=True) if verbose == 1 else nullcontext(line) as show:
+        most = 0 if is_auto(getattr(self, "n_hidden", None)) else self._epoch_limit
+        with epoch_progress(most or None, stays=True) if verbose == 1 else nullcontext(line) as show:
 
             def tell(epoch: int, hidden: int, visible: int) -> bool | None:
                 show(epoch, hidden, visible)
@@ -527,7 +530,7 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
             trajectory[:, t] = run.step(noise, generator)
         return trajectory[0] if single else trajectory
 
-    @available_if(lambda net: hasattr(net, "_hidden_states"))  # type: ignore[untyped-decorator]
+    @available_if(lambda net: hasattr(net, "_hidden_states") and getattr(net, "n_hidden", 1) != 0)  # type: ignore[untyped-decorator]
     def hidden(self, states: ArrayLike) -> Patterns:
         """Return the state zeta of the hidden neurons, eq. (2), of a network with a hidden layer.
 

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import ast
 import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from seqattractor._suggest import did_you_mean, no_such
@@ -17,7 +14,7 @@ if TYPE_CHECKING:
     from seqattractor.networks.base import SequenceMemory
 
 Family = Literal["paper", "ours", "rival", "yardstick"]
-"""Who stands for a network: the paper, this package, the rest of the field; or it is not a memory to use but a yardstick."""
+"""Where a network comes from: the paper, this package, the rest of the field; a yardstick is only for comparison."""
 FAMILIES: tuple[Family, ...] = get_args(Family)
 
 
@@ -30,7 +27,6 @@ class Entry:
     cls: str
     family: Family
     description: str
-    """In one line."""
     parameters: Mapping[str, Any] = field(default_factory=dict)
     """Those that differ from the defaults of the class."""
     by_default: bool = True
@@ -160,7 +156,7 @@ GIVEN = {"ThresholdNetwork": "networks.given"}
 
 
 def network_names(family: Family | None = None) -> list[str]:
-    """Give the short names, all or those of one family.
+    """Return the short names, all or those of one family.
 
     Examples
     --------
@@ -171,7 +167,7 @@ def network_names(family: Family | None = None) -> list[str]:
 
 
 def network_class(name: str) -> type[SequenceMemory]:
-    """Give the class that a short name stands for; its module loads now.
+    """Return the class that a short name stands for; its module loads now.
 
     Examples
     --------
@@ -183,20 +179,20 @@ def network_class(name: str) -> type[SequenceMemory]:
 
 
 def _entry(name: str) -> Entry:
-    """What a short name stands for."""
+    """Return the entry of a short name."""
     if not isinstance(name, str) or name not in REGISTRY:
         raise ValueError(no_such("network", name, REGISTRY))
     return REGISTRY[name]
 
 
 def _import(module: str, cls: str) -> type[SequenceMemory]:
-    """A class of this package, by its module and name."""
+    """Return a class of this package, by its module and name."""
     found: type[SequenceMemory] = getattr(import_module(f"seqattractor.{module}"), cls)
     return found
 
 
 def package_class(name: str) -> type[SequenceMemory] | None:
-    """Give a network class of this package by its own name, or None.
+    """Return a network class of this package by its own name, or None.
 
     Examples
     --------
@@ -210,7 +206,7 @@ def package_class(name: str) -> type[SequenceMemory] | None:
 
 
 def parameters_of(name: str) -> dict[str, Any]:
-    """Give the parameters of a network with their default values.
+    """Return the parameters of a network with their default values.
 
     Examples
     --------
@@ -218,39 +214,8 @@ def parameters_of(name: str) -> dict[str, Any]:
     3
     """
     entry = _entry(name)
-    return _class_parameters(entry.module, entry.cls) | dict(entry.parameters)
-
-
-@cache
-def _class_parameters(module: str, cls: str) -> dict[str, Any]:
-    """The parameters of a class with their default values; the class is imported only if its source does not tell them."""
-    read = read_parameters(module, cls)
-    if read is not None:
-        return read
-    return {p.name: p.default for p in inspect.signature(_import(module, cls)).parameters.values()}
-
-
-def read_parameters(module: str, cls: str) -> dict[str, Any] | None:
-    """Read the parameters of a class and their defaults from its source, so that a grid can be planned without importing it.
-
-    Returns None unless the class has an ``__init__`` in which every parameter has a literal default.
-
-    Examples
-    --------
-    >>> read_parameters("zoo.lookup", "LookupMemory")
-    {'order': 1, 'on_conflict': 'raise'}
-    """
-    try:
-        tree = ast.parse(Path(__file__).parents[1].joinpath(*module.split(".")).with_suffix(".py").read_bytes())
-        (found,) = (node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == cls)
-        (init,) = (node for node in found.body if isinstance(node, ast.FunctionDef) and node.name == "__init__")
-        keyword = zip(init.args.kwonlyargs, init.args.kw_defaults, strict=True)
-        given = [*zip(init.args.args[1:], init.args.defaults, strict=True), *keyword]
-        if init.args.vararg or init.args.kwarg or None in init.args.kw_defaults:
-            return None
-        return {each.arg: ast.literal_eval(default) for each, default in given if default is not None}
-    except (OSError, ValueError):  # no sources, no such method, or a default that is a name or a call
-        return None
+    signature = inspect.signature(network_class(name))
+    return {each.name: each.default for each in signature.parameters.values()} | dict(entry.parameters)
 
 
 def make_network(name: str, **parameters: Any) -> SequenceMemory:
@@ -261,7 +226,7 @@ def make_network(name: str, **parameters: Any) -> SequenceMemory:
     name : str
         A key of `REGISTRY`.
     **parameters
-        Of the network; an unknown one is refused, and the known ones are listed.
+        Of the network; an unknown one raises an error that lists those there are.
 
     Returns
     -------

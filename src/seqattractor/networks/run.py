@@ -34,18 +34,9 @@ class WrongAnswerError(ValueError):
 
 
 class Run:
-    """A batch of runs of one network: the last `order` patterns of each, and the slow or latent variables that it carries.
+    """A batch of runs of one network: the last `order` patterns of each, (B, order * N), and its slow or latent variables.
 
-    Parameters
-    ----------
-    net : SequenceMemory
-        A network that has learned.
-    states : ndarray of int8, shape (B, order * N)
-        Where the runs start, oldest pattern first.
-    memory : ndarray of shape (B, ...), optional
-        What the network carries; by default what it starts with, `SequenceMemory.start`.
-    remember : bool
-        Whether a successor that was computed before may be looked up.
+    With `remember`, the successor of a state that was computed before may be looked up.
     """
 
     def __init__(
@@ -171,9 +162,9 @@ def states_along(net: SequenceMemory, cues: Patterns, steps: int) -> Iterator[Pa
 
 
 def _walk_of(net: SequenceMemory) -> Walk | None:
-    """The compiled way of a network, if it has one."""
-    layers = net._walked_layers()
-    if layers is None:
+    """Return the compiled walk through a network of two layers whose engine is compiled, too."""
+    layers = net.layers() if getattr(net, "engine", None) == "exact" and net.order_ == 1 else None
+    if layers is None or len(layers) != 2:
         return None
     from seqattractor.engine.firing import Walk, can_walk
 
