@@ -235,11 +235,11 @@ class SequenceAttractor(OnlineMemory):
         """
         from seqattractor.engine.exact import cluster
 
-        vars(self)["_learner"] = partial(cluster.learn, client=client)
+        self.__dict__["_learner"] = partial(cluster.learn, client=client)
         try:
             return self.fit(X, lengths, callback=callback)
         finally:
-            del vars(self)["_learner"]
+            del self.__dict__["_learner"]
 
     def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int] | None:
         """Learn from scratch, with as many hidden neurons as are given or needed."""

@@ -44,23 +44,21 @@ from seqattractor.sequences._transitions import check_no_conflicts, find_conflic
 
 
 class LearnedFrom(NamedTuple):
-    """The numbers of sequences and transitions that the last `fit` learned from."""
+    """The numbers of sequences and transitions that the last `fit` learned from, and of those not stored if counted."""
 
     sequences: int
     transitions: int
     missing: int | None = None
-    """The number of transitions that are not stored; None if it was not counted, since no error was left."""
 
 
 class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
     """A network that stores sequences of +-1 patterns and recalls them from a cue.
 
-    A network of your own derives from this class and defines two methods: how it learns (`fit_transitions`) and which
-    pattern comes next (`next_patterns`). It then has `fit`, `step`, `recall`, `score` and `save`, loads with `sa.load`,
-    and can be analysed and compared like those of this package. Further methods can be defined where they apply: `start`
-    for slow or latent variables, `layers` for certificates, `traits` for facts that a comparison should list. Parameters
-    are assigned in ``__init__`` and checked in `check_parameters`; what is learned goes into attributes that end in
-    ``_`` (arrays and plain values are saved with the model).
+    A network of your own derives from this class and defines how it learns (`fit_transitions`) and which pattern comes
+    next (`next_patterns`). It then has `fit`, `step`, `recall`, `score` and `save`, loads with `sa.load`, and can be
+    analysed and compared like those of this package. Optional methods: `start` for slow or latent variables, `layers` for
+    certificates, `traits` for facts that a comparison should list. Parameters are assigned in ``__init__`` and checked in
+    `check_parameters`; fitted attributes end in ``_`` (arrays and plain values are saved with the model).
 
     Attributes
     ----------
@@ -102,7 +100,6 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
     that must fit the arrays can be listed here, too, such as ``{"n_hidden": "size M or auto"}``."""
     _of_users: ClassVar[dict[str, type[SequenceMemory]]] = {}
     """Classes from outside this package, which `sa.load` finds by name."""
-
     _usual_epochs: ClassVar[int] = 0
     """The number of epochs that ``max_epochs="auto"`` stands for."""
 
@@ -113,7 +110,7 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
     feature_names_in_: NDArray[Any]
     order_: int
     _hidden_states: Callable[[Patterns], Patterns]
-    """The hidden states of a batch, eq. (2): (B, order * N) -> (B, M); only networks with a hidden layer define it."""
+    """Eq. (2): (B, order * N) -> (B, M); only networks with a hidden layer define it."""
     _learned_from: LearnedFrom | None = None
     """None if something else has changed the network since the last `fit`."""
 
@@ -167,16 +164,13 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
         Examples
         --------
         >>> import seqattractor as sa
-        >>> class Shy(sa.SequenceMemory):
-        ...     def next_patterns(self, states, memory=None):
-        ...         return states
-        >>> Shy().fit(sa.datasets.xor())
-        Traceback (most recent call last):
-        TypeError: Shy does not say how it learns; write fit_transitions(self, transitions, callback=None), or a fit that
-        calls self.transitions(X, lengths) first.
+        >>> net = sa.zoo.LookupMemory()
+        >>> net.fit_transitions(net.transitions(sa.datasets.xor()))
+        >>> net.counts_
+        array([1, 1, 1, 1])
         """
         raise TypeError(
-            f"{type(self).__name__} does not say how it learns; write fit_transitions(self, transitions, callback=None), "
+            f"{type(self).__name__} does not define how it learns; write fit_transitions(self, transitions, callback=None), "
             "or a fit that calls self.transitions(X, lengths) first."
         )
 
@@ -297,8 +291,8 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
                 self._forget()
             transitions = self.transitions(X, lengths, continuing=resuming)
             learn = self._resume if resuming else self.fit_transitions
-            with self._announced(callback) as tell:
-                left = learn(transitions, tell)
+            with self._announced(callback) as report:
+                left = learn(transitions, report)
             missing = self._count_missing(transitions) if left is not None and any(left) else None
         self._learned_from = LearnedFrom(len(transitions.lengths), len(transitions.targets), missing)
         if left is not None and missing is not None:
@@ -315,7 +309,7 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
         X : Sequences, array of +-1 of shape (T, N), a list of arrays of shape (T_s, N), or array of shape (S, T, N)
         lengths : array of shape (S,), optional
         continuing : bool
-            Whether N and the order of what was learned before stay.
+            Whether N and the order stay as they are.
 
         Returns
         -------
@@ -358,7 +352,7 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
         return "n_features_in_" in vars(self)
 
     def _fitted(self) -> dict[str, Any]:
-        """The fitted attributes by name."""
+        """Return the fitted attributes by name."""
         learned = {k: v for k, v in vars(self).items() if k.endswith("_") and not k.startswith("_")}
         return learned | {name: getattr(self, name) for name in held_arrays(self)}
 
@@ -369,7 +363,7 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
         self._learned_from = None
 
     def _count_missing(self, transitions: Transitions) -> int:
-        """The number of transitions that are not stored."""
+        """Return the number of transitions that are not stored."""
         inputs, targets, _ = transitions
         if self.start(inputs[:1]) is not None:  # what follows depends on all that came before
             return int(self._wrong_units(transitions).any(axis=1).sum())
@@ -430,11 +424,11 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
         most = 0 if is_auto(getattr(self, "n_hidden", None)) else self._epoch_limit
         with epoch_progress(most or None, stays=True) if verbose == 1 else nullcontext(line) as show:
 
-            def tell(epoch: int, hidden: int, visible: int) -> bool | None:
+            def report(epoch: int, hidden: int, visible: int) -> bool | None:
                 show(epoch, hidden, visible)
                 return callback(epoch, hidden, visible) if callback is not None else None
 
-            yield tell
+            yield report
 
     # -- recall -------------------------------------------------------------------------------
 
@@ -480,10 +474,10 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
         >>> bool((sa.zoo.LookupMemory().fit(X).predict(X[:-1]) == X[1:]).all())
         True
         """
-        states, single = self._as_states(X, "X")
+        _states, single = self._as_states(X, "X")
         if single:
             raise ValueError("X is a single state, and predict takes a batch of them: use step, or X[None].")
-        return Run(self, states.reshape(len(states), -1)).step()
+        return self.step(X)
 
     def recall(self, cue: ArrayLike, steps: int, *, noise: int = 0, rng: _noise.Seed = None) -> Patterns:
         """Let the network run from a cue.
@@ -515,7 +509,8 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
         >>> net.recall(sa.noise.flip(X[:4], 5, rng=1), steps=30, noise=2, rng=2).shape
         (4, 31, 50)
         """
-        states, single = self._as_cues(cue)
+        states, single = self._as_states(cue, "cue")
+        single = single or np.shape(time_first(cue)) == states.shape[1:]  # X[:order] is one cue
         B, order, N = states.shape
         if not is_count(steps, 0):
             raise ValueError(f"steps must be a whole number, 0 or more, but it is {say(steps)}.")
@@ -601,7 +596,7 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
         return self._wrong_units(self._shown(X, lengths))
 
     def _shown(self, X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None = None) -> Transitions:
-        """The transitions of sequences that are shown to a network that has learned."""
+        """Return the transitions of sequences that are shown to a network that has learned."""
         check_is_fitted(self, "n_features_in_")
         patterns, checked = check_sequences(X, lengths, order=self.order_)
         check_patterns(patterns[:1], "X", n_features=self.n_features_in_)
@@ -609,12 +604,12 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
         return split_transitions(patterns, checked, self.order_)
 
     def _wrong_units(self, shown: Transitions) -> NDArray[np.bool_]:
-        """Which units are wrong one step on, shape (n, N); the network is led to each pattern."""
+        """Return which units are wrong one step on, shape (n, N); the network is led to each pattern."""
         run = Run(self, shown.inputs, led_memory(self, shown))
         return np.asarray(run.step() != shown.targets)
 
     def _as_states(self, state: ArrayLike, name: str) -> tuple[Patterns, bool]:
-        """One state or a batch of them as (B, order, N), and whether it is a single one."""
+        """Return one state or a batch of them as (B, order, N), and whether it is a single one."""
         check_is_fitted(self, "n_features_in_")
         check_column_names(state, getattr(self, "feature_names_in_", None), f"the {name}")
         array = as_numbers(time_first(state), name)
@@ -628,11 +623,6 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
             )
         checked = check_patterns(array.reshape(-1, n), name, shape=array.shape)
         return checked.reshape(-1, order, n), states.ndim == 2
-
-    def _as_cues(self, cue: ArrayLike) -> tuple[Patterns, bool]:
-        """The same for a cue: X[:order] is one cue for every order, and so for order 1, too."""
-        states, single = self._as_states(cue, "cue")
-        return states, single or np.shape(time_first(cue)) == states.shape[1:]
 
     # -- saving, exporting, showing -----------------------------------------------------------
 
@@ -682,12 +672,8 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
         ----------
         path : str or path
             ``.safetensors`` holds the same as ``.npz``, the model file of `save`, for any network. ``.onnx`` and
-            ``.nir`` hold the layers of networks of threshold neurons. `sa.load` reads all of them but ``.nir`` files,
-            which ``sa.networks.from_nir(nir.read(path))`` does.
-
-        See Also
-        --------
-        seqattractor.networks.to_torch, seqattractor.networks.to_onnx, seqattractor.networks.to_nir
+            ``.nir`` hold the layers of networks of threshold neurons (`seqattractor.networks.to_onnx`, ``to_nir``). `sa.load`
+            reads all of them but ``.nir`` files, which ``sa.networks.from_nir(nir.read(path))`` does.
 
         Examples
         --------
@@ -710,13 +696,6 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
 
 
 def check_learned(net: Any) -> None:
-    """Raise an error if `net` is not a network, or has not learned anything.
-
-    Examples
-    --------
-    >>> check_learned("x")
-    Traceback (most recent call last):
-    TypeError: net must be a network that has learned, such as SequenceAttractor().fit(X), but it is 'x'.
-    """
+    """Raise an error if `net` is not a network, or has not learned anything."""
     check_kind(net, SequenceMemory, "net", "a network that has learned, such as SequenceAttractor().fit(X)")
     check_is_fitted(net, "n_features_in_")

@@ -29,30 +29,19 @@ class Entry:
     description: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
     """Those that differ from the defaults of the class."""
-    by_default: bool = True
-    """Whether a comparison takes it where none is named; not if a trial takes minutes."""
 
 
 REGISTRY: dict[str, Entry] = {
     "attractor": Entry("networks.attractor", "SequenceAttractor", "paper", "the paper's network, U and V learned"),
     "attractor-V": Entry("networks.variants", "FixedHiddenNetwork", "paper", "the paper's network, only V learned"),
     "attractor-hebbian": Entry(
-        "networks.variants", "HebbianReadoutNetwork", "paper", "the paper's network, U fixed and V Hebbian", by_default=False
+        "networks.variants", "HebbianReadoutNetwork", "paper", "the paper's network, U fixed and V Hebbian"
     ),
     "attractor-bias": Entry(
-        "networks.attractor",
-        "SequenceAttractor",
-        "paper",
-        "the paper's network with learned biases",
-        {"bias": True},
-        by_default=False,
+        "networks.attractor", "SequenceAttractor", "paper", "the paper's network with learned biases", {"bias": True}
     ),
     "attractor-learned-targets": Entry(
-        "networks.variants",
-        "LearnedTargetsAttractor",
-        "paper",
-        "the paper's network with learned hidden targets",
-        by_default=False,
+        "networks.variants", "LearnedTargetsAttractor", "paper", "the paper's network with learned hidden targets"
     ),
     "sparse": Entry("networks.sparse", "SparseSequenceAttractor", "ours", "the same architecture with sparse hidden codes"),
     "hebbian": Entry("zoo.hebbian", "HebbianMemory", "rival", "asymmetric Hebbian network (Amari 1972)"),
@@ -60,7 +49,7 @@ REGISTRY: dict[str, Entry] = {
     "pseudo-inverse": Entry("zoo.pseudo_inverse", "PseudoInverseMemory", "rival", "projection rule"),
     "perceptron": Entry("networks.visible", "VisibleNetwork", "paper", "margin perceptron without hidden neurons"),
     "perceptron-bias": Entry(
-        "networks.visible", "VisibleNetwork", "paper", "margin perceptron with learned biases", {"bias": True}, by_default=False
+        "networks.visible", "VisibleNetwork", "paper", "margin perceptron with learned biases", {"bias": True}
     ),
     "leaky-perceptron": Entry(
         "networks.visible",
@@ -68,29 +57,14 @@ REGISTRY: dict[str, Entry] = {
         "rival",
         "margin perceptron on leaky sums of inputs (Bressloff & Taylor 1992)",
         {"leak": 0.5},
-        by_default=False,
     ),
     "predictive": Entry("zoo.predictive", "PredictiveCodingMemory", "rival", "temporal predictive coding (Tang 2023)"),
     "predictive-2": Entry(
-        "zoo.predictive",
-        "LatentPredictiveMemory",
-        "rival",
-        "temporal predictive coding with latent neurons (Tang 2023)",
-        by_default=False,
+        "zoo.predictive", "LatentPredictiveMemory", "rival", "temporal predictive coding with latent neurons (Tang 2023)"
     ),
-    "brea": Entry(
-        "zoo.stochastic",
-        "StochasticMemory",
-        "rival",
-        "stochastic neurons with hidden ones, a local rule (Brea 2013)",
-        by_default=False,
-    ),
+    "brea": Entry("zoo.stochastic", "StochasticMemory", "rival", "stochastic neurons with hidden ones, a local rule (Brea 2013)"),
     "fiete": Entry(
-        "zoo.spike_timing",
-        "SpikeTimingMemory",
-        "rival",
-        "spike timing and competing synapses, for chains (Fiete 2010)",
-        by_default=False,
+        "zoo.spike_timing", "SpikeTimingMemory", "rival", "spike timing and competing synapses, for chains (Fiete 2010)"
     ),
     "dense": Entry("zoo.dense", "DenseSequenceMemory", "rival", "dense memory of degree 2 (Chaudhry 2023)", {"degree": 2}),
     "dense-3": Entry("zoo.dense", "DenseSequenceMemory", "rival", "dense memory of degree 3", {"degree": 3}),
@@ -111,44 +85,47 @@ REGISTRY: dict[str, Entry] = {
         {"interaction": "softmax", "self_overlap": True},
     ),
     "mixed": Entry("zoo.mixed", "MixedSequenceMemory", "rival", "dense memory that dwells (Chaudhry 2023)"),
-    "gillett": Entry(
-        "zoo.gillett", "HebbianRateMemory", "rival", "rate neurons, bilinear Hebbian rule (Gillett 2020)", by_default=False
-    ),
-    "gillett-sparse": Entry(
-        "zoo.gillett", "SparseRateMemory", "rival", "rate neurons, nonlinear Hebbian rule (Gillett 2020)", by_default=False
-    ),
-    "gsemm-dense": Entry(
-        "zoo.episodic", "DenseEpisodicMemory", "rival", "dense episodic memory (Karuvally 2023)", by_default=False
-    ),
-    "gsemm-linear": Entry(
-        "zoo.episodic", "LinearEpisodicMemory", "rival", "linear episodic memory (Karuvally 2023)", by_default=False
-    ),
-    "eden": Entry(
-        "zoo.eden", "DynamicEnergyMemory", "rival", "exponential dynamic energy network (Karuvally 2025)", by_default=False
-    ),
+    "gillett": Entry("zoo.gillett", "HebbianRateMemory", "rival", "rate neurons, bilinear Hebbian rule (Gillett 2020)"),
+    "gillett-sparse": Entry("zoo.gillett", "SparseRateMemory", "rival", "rate neurons, nonlinear Hebbian rule (Gillett 2020)"),
+    "gsemm-dense": Entry("zoo.episodic", "DenseEpisodicMemory", "rival", "dense episodic memory (Karuvally 2023)"),
+    "gsemm-linear": Entry("zoo.episodic", "LinearEpisodicMemory", "rival", "linear episodic memory (Karuvally 2023)"),
+    "eden": Entry("zoo.eden", "DynamicEnergyMemory", "rival", "exponential dynamic energy network (Karuvally 2025)"),
     "scaffold": Entry("zoo.scaffold", "ScaffoldMemory", "rival", "scaffold memory, free-running (Sharma 2022, Chandra 2025)"),
-    "bcpnn": Entry(
-        "zoo.columns", "BayesianColumnMemory", "rival", "BCPNN as a network of rates (after Tully 2016)", by_default=False
-    ),
+    "bcpnn": Entry("zoo.columns", "BayesianColumnMemory", "rival", "BCPNN as a network of rates (after Tully 2016)"),
     "innate": Entry(
-        "zoo.innate",
-        "InnateTrajectoryMemory",
-        "rival",
-        "innate trajectories of a chaotic rate network (Laje & Buonomano 2013)",
-        by_default=False,
+        "zoo.innate", "InnateTrajectoryMemory", "rival", "innate trajectories of a chaotic rate network (Laje & Buonomano 2013)"
     ),
-    "pinning": Entry(
-        "zoo.pinned", "PinnedRateMemory", "rival", "partial in-network training of rates (Rajan 2016)", by_default=False
-    ),
+    "pinning": Entry("zoo.pinned", "PinnedRateMemory", "rival", "partial in-network training of rates (Rajan 2016)"),
     "one-hot": Entry("networks.one_hot", "OneHotNetwork", "paper", "one hidden neuron per transition, after Theorem 1"),
     "sdm": Entry("zoo.sparse_distributed", "SparseDistributedMemory", "yardstick", "sparse distributed memory (Kanerva 1988)"),
     "clone-hmm": Entry("zoo.clones", "CloneStructuredMemory", "yardstick", "clone-structured hidden Markov model (George 2021)"),
-    "rnn": Entry(
-        "zoo.recurrent", "RecurrentNetwork", "yardstick", "recurrent network trained by backpropagation", by_default=False
-    ),
+    "rnn": Entry("zoo.recurrent", "RecurrentNetwork", "yardstick", "recurrent network trained by backpropagation"),
     "lookup": Entry("zoo.lookup", "LookupMemory", "yardstick", "a table of all patterns, searched for the nearest"),
 }
 """Short name: the network it stands for, in the order of comparisons."""
+
+ON_REQUEST = frozenset(
+    [
+        "attractor-hebbian",
+        "attractor-bias",
+        "attractor-learned-targets",
+        "perceptron-bias",
+        "leaky-perceptron",
+        "predictive-2",
+        "brea",
+        "fiete",
+        "gillett",
+        "gillett-sparse",
+        "gsemm-dense",
+        "gsemm-linear",
+        "eden",
+        "bcpnn",
+        "innate",
+        "pinning",
+        "rnn",
+    ]
+)
+"""Networks that a comparison takes only where they are named, such as those whose trials take minutes."""
 
 
 GIVEN = {"ThresholdNetwork": "networks.given"}
