@@ -578,8 +578,8 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : Sequences, array of shape (T, N), a list of arrays of shape (T_s, N), or array of shape (S, T, N)
-        lengths : array of shape (S,), optional
+        X, lengths
+            As in `score`.
 
         Returns
         -------

@@ -143,16 +143,7 @@ def _write(path: os.PathLike[str], content: bytes) -> None:
 
 
 def plain_network(net: SequenceMemory, tool: str) -> PlainNetwork:
-    """Return the layers, sizes and description of a network that is made of threshold neurons, and reject all others.
-
-    Examples
-    --------
-    >>> import seqattractor as sa
-    >>> plain_network(sa.zoo.LookupMemory().fit(sa.datasets.xor()), "ONNX")
-    Traceback (most recent call last):
-    seqattractor.networks.traits.NotApplicable: LookupMemory cannot be written for ONNX: only layers of threshold neurons that
-    see the last patterns alone can, and its next state follows otherwise; ask supports_certificate(net) first.
-    """
+    """Return the layers, sizes and description of a network that is made of threshold neurons, and reject all others."""
     from seqattractor import __version__
 
     check_is_fitted(net, "n_features_in_")

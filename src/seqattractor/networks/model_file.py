@@ -176,12 +176,7 @@ def check_fitted(
 ) -> None:
     """Raise an error if a network of this class cannot have learned these values and arrays with its parameters.
 
-    Parameters
-    ----------
-    net : SequenceMemory
-        With these parameters. Its class lists its arrays and values (`SequenceMemory._arrays`, `_values`).
-    parameters, values, arrays : dict
-        By the name of the attribute, as they are in a model file.
+    Its class lists its arrays and values (`SequenceMemory._arrays`, `_values`).
     """
     net._check_order()
     net.check_parameters()
