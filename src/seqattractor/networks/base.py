@@ -583,8 +583,7 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
 
         Returns
         -------
-        ndarray of bool, shape (n, N)
-            A row for each transition.
+        ndarray of bool, shape (n_transitions, N)
 
         Examples
         --------
