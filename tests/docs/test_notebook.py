@@ -57,7 +57,6 @@ def test_nothing_is_shown_as_if_it_had_gone_wrong(outputs):
     [
         ("new", "has learned nothing yet"),
         ("net", "fit saw 1 sequence with 7 transitions"),
-        ("net", "nothing is proven yet; sa.certify(net, X)"),
         ("sequences", "1 loop of 8 patterns"),
         ("certificate", "wrong units are corrected in one step"),
         ("attractors", "20 starts end in"),

@@ -231,7 +231,9 @@ def test_a_look_at_learned_targets_counts_what_is_wrong():
         assert outcome[name] == pytest.approx(np.mean(wrong))
     assert outcome["hidden_wrong"] == np.mean(net.hidden(noisy) != net.hidden(X[:-1]))
     margins = [
-        X[t] @ u / np.sqrt(u @ u) * z for t in range(11) for u, z in zip(net.U_, net.hidden_targets(X[t + 1]), strict=True)
+        X[t] @ u / np.sqrt(u @ u) * z
+        for t in range(11)
+        for u, z in zip(net.U_, net.hidden_targets(X[t + 1 : t + 2])[0], strict=True)
     ]
     assert outcome["hidden_margin"] == pytest.approx(np.mean(margins))
     assert outcome["overlap"] == pytest.approx(np.sqrt(np.mean(np.square(off_diagonal(sa.hidden_activity(net, X).overlap)))))

@@ -315,18 +315,18 @@ def line_of(method, shift=0):
 @pytest.mark.parametrize(
     ("cls", "message", "where"),
     [
-        (Zeros, "Zeros.next_patterns gave zeros (180 of 180 values", line_of(Zeros.next_patterns)),
-        (Nothing, "Nothing.next_patterns gave None", line_of(Nothing.next_patterns)),
-        (Flat, "Flat.next_patterns gave patterns of the shape (20,) where (9, 20) was wanted", line_of(Flat.next_patterns)),
-        (Nan, "Nan.next_patterns gave NaN or infinity", line_of(Nan.next_patterns)),
-        (Half, "Half.next_patterns gave values other than -1 and +1, such as", line_of(Half.next_patterns)),
-        (Words, "Words.next_patterns gave values of the type", line_of(Words.next_patterns)),
+        (Zeros, "Zeros.next_patterns returned zeros (180 of 180 values", line_of(Zeros.next_patterns)),
+        (Nothing, "Nothing.next_patterns returned None", line_of(Nothing.next_patterns)),
+        (Flat, "Flat.next_patterns returned patterns of the shape (20,) where (9, 20) was wanted", line_of(Flat.next_patterns)),
+        (Nan, "Nan.next_patterns returned NaN or infinity", line_of(Nan.next_patterns)),
+        (Half, "Half.next_patterns returned values other than -1 and +1, such as", line_of(Half.next_patterns)),
+        (Words, "Words.next_patterns returned values of the type", line_of(Words.next_patterns)),
         (Raises, "the network Raises: matmul", f"ValueError in Raises.next_patterns, {line_of(Raises.next_patterns, 1)}"),
         (Misses, "the network Misses: 'key'", f"KeyError in Misses.next_patterns, {line_of(Misses.next_patterns, 1)}"),
         (NoMemory, "NoMemory.next_patterns() takes 2 positional arguments but 3 were given", ""),
         (OddStart, "OddStart.start gave int where an array with a row for each", line_of(OddStart.start)),
         (OwnFit, "OwnFit.fit does not settle the sizes; let it begin with self.transitions(X, lengths)", ""),
-        (NoLearning, "NoLearning does not say how it learns; write fit_transitions", ""),
+        (NoLearning, "NoLearning does not define how it learns; write fit_transitions", ""),
     ],
 )
 def test_a_mistake_in_a_users_network_is_told_with_class_method_and_line_before_any_trial(cls, message, where):

@@ -135,6 +135,6 @@ def hidden_activity(net: SequenceMemory, X: ArrayLike | Sequence[ArrayLike], len
     if isinstance(net, SequenceAttractor) and not isinstance(net, FixedHiddenNetwork):  # hidden neurons that have learned targets
         follows = float(np.mean(active == (net.hidden_targets(targets) > 0)))
         # P^+ y without the pseudo-inverse of a large matrix: the least-squares solution of P x = y.
-        read = np.linalg.lstsq(net.projection(), np.where(active, 1.0, -1.0).T, rcond=None)[0].T
+        read = np.linalg.lstsq(net._projection(), np.where(active, 1.0, -1.0).T, rcond=None)[0].T
         decoded = float(np.mean((read >= 0) == (targets > 0)))
     return HiddenActivity(active, follows, decoded)

@@ -18,7 +18,7 @@ from seqattractor._checks import check_count, check_kind, say
 from seqattractor._progress import also_shown
 from seqattractor._suggest import no_such
 from seqattractor.networks.base import SequenceMemory
-from seqattractor.networks.registry import FAMILIES, REGISTRY, parameters_of
+from seqattractor.networks.registry import FAMILIES, ON_REQUEST, REGISTRY, parameters_of
 from seqattractor.sequences import Sequences, check_sequences, find_conflicts
 from seqattractor.sequences._transitions import ConflictError, prepare
 from seqattractor.study.comparison import Comparison, Row, listed
@@ -396,7 +396,7 @@ class _Plan:
 
 def default_networks() -> list[str]:
     """Return the short names of the networks that are compared where none are named."""
-    return [name for name, entry in REGISTRY.items() if entry.by_default]
+    return [name for name in REGISTRY if name not in ON_REQUEST]
 
 
 def choose_networks(networks: Networks | None, files: Sequence[str] = ()) -> dict[str, str | Brought]:
