@@ -511,6 +511,15 @@ def test_members_that_share_their_bytes_are_not_read(tmp_path):
     tracemalloc.stop()
 
 
+def test_a_long_directory_is_not_read(tmp_path):
+    path = tmp_path / "bomb.npz"
+    with zipfile.ZipFile(path, "w") as archive:
+        for k in range(30_000):
+            archive.writestr(str(k), b"")
+    with pytest.raises(ValueError, match="its directory has"):
+        sa.load(path)
+
+
 def test_a_pipe_is_not_waited_for(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(OSError, match="not a regular file"):

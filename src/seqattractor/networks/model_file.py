@@ -28,6 +28,8 @@ FORMAT = "seqattractor-model"
 FORMAT_VERSION = 1
 _HEADER = "header.json"
 _MOST_HEADER = 2**22  # bytes; settings take some thousands, the names of many sequences and units some hundred thousands
+_MOST_DIRECTORY = 2**20  # bytes; a network has some ten arrays, of a hundred bytes each
+_ZIP_END = 22  # bytes
 _MOST_WORDS = 300  # characters of a reason for which a file is rejected
 # What zipfile and numpy raise on the way through an npz whose inside is broken.
 DAMAGED = (zlib.error, EOFError, NotImplementedError, RuntimeError, MemoryError)
@@ -131,6 +133,7 @@ def _digest(header: dict[str, Any], members: dict[str, bytes]) -> str:
 
 def _members(path: Path) -> dict[str, bytes]:
     """Read the members of the archive, by name, after a check of their sizes."""
+    _check_directory(path)
     with zipfile.ZipFile(path) as archive:
         infos = {info.filename: info for info in archive.infolist()}
         if _HEADER not in infos:
@@ -153,6 +156,17 @@ def _members(path: Path) -> dict[str, bytes]:
                 f"{path} holds a network that takes {total / 2**30:.3g} GiB of memory, which is more than there is."
             ) from None
         return {name: archive.read(info) for name, info in infos.items()}
+
+
+def _check_directory(path: Path) -> None:
+    """Reject a file that does not end as a zip does, or whose directory would take much memory to read."""
+    with path.open("rb") as file:
+        file.seek(max(0, path.stat().st_size - _ZIP_END))
+        end = file.read()
+    if not end.startswith(b"PK\x05\x06"):
+        raise zipfile.BadZipFile
+    if (length := int.from_bytes(end[12:16], "little")) > _MOST_DIRECTORY:
+        raise ValueError(f"its directory has {length} bytes")
 
 
 def _as_npy(array: NDArray[Any]) -> bytes:
