@@ -436,9 +436,9 @@ def test_visitors_do_not_disturb_each_other(lab):
     assert two.recall()["rows"] == 1 + 2 * 6 + 10
 
 
-def test_fifty_learners_at_once_all_finish_or_are_told_to_wait():
-    with running_lab(Limits(waiting=20)) as (address, _):
-        visitors = [Visitor(address) for _ in range(50)]
+def test_twenty_learners_at_once_all_finish_or_are_told_to_wait():
+    with running_lab(Limits(waiting=8)) as (address, _):
+        visitors = [Visitor(address) for _ in range(20)]
         body = {"sequence": SMALL, "networks": [{"name": "attractor", "hidden": 60, "epochs": 40}]}
 
         def go(visitor):
@@ -447,7 +447,7 @@ def test_fifty_learners_at_once_all_finish_or_are_told_to_wait():
                 return "please wait" in answer.json()["error"] and answer.headers["retry-after"] == "5"
             return visitor.events()[-1]["end"]["state"] == "done"
 
-        with ThreadPoolExecutor(50) as threads:
+        with ThreadPoolExecutor(20) as threads:
             outcomes = list(threads.map(go, visitors))
         assert all(outcomes)
         # Those who waited succeed when they ask again, and the server has stayed in good health.
