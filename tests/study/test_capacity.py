@@ -55,12 +55,12 @@ def true_capacity(rate, success):
 @pytest.mark.parametrize(
     ("rate", "success"),
     [
-        (logistic(80, 0.07), 0.95),
-        (logistic(80, 0.07), 0.5),
+        pytest.param(logistic(80, 0.07), 0.95, marks=pytest.mark.slow),
+        pytest.param(logistic(80, 0.07), 0.5, marks=pytest.mark.slow),
         (logistic(400, 0.01), 0.95),
-        (linear(50, 100), 0.95),
+        pytest.param(linear(50, 100), 0.95, marks=pytest.mark.slow),
         (step(900), 0.9),
-        (step(880), 0.95),
+        pytest.param(step(880), 0.95, marks=pytest.mark.slow),
     ],
 )
 def test_the_interval_holds_the_true_capacity_in_nearly_all_searches(rate, success):
