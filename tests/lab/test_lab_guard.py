@@ -6,8 +6,7 @@ import httpx
 import pytest
 
 import lab_server
-from lab_server import PATIENCE
-from seqattractor.lab import app as lab_app
+from lab_server import PAGE, PATIENCE
 from seqattractor.lab.app import LOOPBACK
 from seqattractor.lab.guard import is_allowed_host
 
@@ -95,17 +94,25 @@ def test_nothing_but_the_page_is_served(lab, path):
 
 
 def test_the_page_is_light_and_loads_nothing_from_elsewhere():
-    files = lab_app.page_files()
-    assert sum(map(len, files.values())) < 200_000
-    for name, content in files.items():
+    assert sum(map(len, PAGE.values())) < 200_000
+    for name, content in PAGE.items():
         foreign = content.replace(b"http://www.w3.org/2000/svg", b"")
         assert b"http://" not in foreign, name
         assert b"https://" not in foreign, name
 
 
 def test_unchanged_files_are_not_sent_again(lab):
-    tag = httpx.get(f"{lab[0]}/style.css", timeout=PATIENCE).headers["etag"]
-    assert httpx.get(f"{lab[0]}/style.css", headers={"if-none-match": tag}, timeout=PATIENCE).status_code == 304
+    first = httpx.get(f"{lab[0]}/style.css", timeout=PATIENCE).headers
+    assert first["cache-control"] == "no-cache"  # but asked for again
+    assert httpx.get(f"{lab[0]}/style.css", headers={"if-none-match": first["etag"]}, timeout=PATIENCE).status_code == 304
+
+
+@pytest.mark.parametrize("name", PAGE)
+def test_each_file_of_the_page_is_sent_as_what_it_is(lab, name):
+    answer = httpx.get(f"{lab[0]}/{name}", timeout=PATIENCE)
+    assert answer.content == PAGE[name]
+    kinds = {"html": "text/html", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
+    assert answer.headers["content-type"].startswith(kinds[name.rpartition(".")[2]])
 
 
 LINK = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document"}

@@ -22,8 +22,7 @@ from PIL import Image
 from test_lab_uploads import BAD, gif, npz, png
 
 import seqattractor as sa
-from lab_server import PATIENCE, QUICK, SMALL, Visitor, running_lab
-from seqattractor.lab.app import page_files
+from lab_server import PAGE, PATIENCE, QUICK, SMALL, Visitor, running_lab
 from seqattractor.lab.guard import HEADERS
 from seqattractor.lab.requests import Limits, pack, unpack
 
@@ -306,7 +305,6 @@ class Truth:
         self.visit = visitor.http.headers["x-lab-visit"]
         certificate = sa.certify(self.net, self.X, method="count", attack=False)
         self.radii = [[*certificate.radius.tolist(), -1]]
-        self.files = page_files()
 
     def check_recall(self, spec, answer):
         """An answer to a recall is that of the library, and so is a refusal; `answer` is None for one."""
@@ -407,9 +405,9 @@ class Attack:
         elif kind == 1:
             assert json.loads(self.post(self.truth.visit, "promise", b"{}")[2])["radii"] == self.truth.radii
         elif kind == 2:
-            name = pick(rng, sorted(self.truth.files))
+            name = pick(rng, sorted(PAGE))
             answer = exchange(self.at, request("GET", "/" if name == "index.html" else f"/{name}", self.host))
-            assert understood(answer, "GET")[2] == self.truth.files[name]
+            assert understood(answer, "GET")[2] == PAGE[name]
         else:
             seed = int(rng.integers(10_000))
             spec = json.dumps({"name": "random", "frames": 5, "units": 9, "seed": seed}).encode()

@@ -30,7 +30,6 @@ from seqattractor.tasks.recall import Recall
 from seqattractor.zoo.dense import MOST_DEGREE
 
 _LOOK = 0.05  # seconds between looks at a job that learns
-_KEEP_ALIVE = 15.0
 _FILES = {
     "sequence": ("sequence.npz", "application/octet-stream"),
     "model": ("model{}.npz", "application/octet-stream"),
@@ -199,29 +198,23 @@ class Lab:
     async def progress(self, visit: Visit, request: Request) -> Response:
         """Stream the errors of each epoch as server-sent events, until learning ends."""
         job = visit.the_job()
-        headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
-        return StreamingResponse(self._events(job), media_type="text/event-stream", headers=headers)
+        return StreamingResponse(self._events(job), media_type="text/event-stream")
 
     async def _events(self, job: Job) -> AsyncIterator[str]:
         """Yield the events of a job."""
         seen = [0 for _ in job.chosen]
-        told, quiet = -1, 0.0
+        told = -1
         while True:
             running = job.running  # read first, so that nothing is missed after the end
             news = job.progress(seen)
             if news:
                 yield _event({"epochs": news})
-                quiet = 0.0
             if not running or self._closed:
                 break
             ahead = self.learning.ahead(job.turn) if job.state == "waiting" else 0
             if ahead != told:
                 told = ahead
                 yield _event({"ahead": ahead})
-            quiet += _LOOK
-            if quiet > _KEEP_ALIVE:
-                yield ": still here\n\n"
-                quiet = 0.0
             await asyncio.sleep(_LOOK)
         yield _event({"end": job.summary()})
 

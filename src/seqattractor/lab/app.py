@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+import mimetypes
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
-from importlib.resources import files
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
+from starlette.routing import Mount
+from starlette.staticfiles import StaticFiles
 
 from seqattractor.lab.api import Lab
 from seqattractor.lab.choices import Own, as_sentence
@@ -20,12 +20,6 @@ from seqattractor.lab.guard import HEADERS, Guard
 from seqattractor.lab.requests import Limits, Refusal
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
-_TYPES = {
-    "html": "text/html; charset=utf-8",
-    "css": "text/css; charset=utf-8",
-    "js": "text/javascript; charset=utf-8",
-    "svg": "image/svg+xml",
-}
 
 
 def create_app(
@@ -41,6 +35,7 @@ def create_app(
     >>> "/api/learn" in [route.path for route in app.routes]
     True
     """
+    mimetypes.add_type("text/javascript", ".js")  # Windows may call it plain text, which browsers do not run
     lab = Lab(limits or Limits(), own)
 
     @asynccontextmanager
@@ -48,37 +43,14 @@ def create_app(
         yield
         lab.close()
 
-    page = page_files()
     app = Starlette(
-        routes=[
-            *lab.routes(),
-            *[Route("/" if name == "index.html" else f"/{name}", _serve(name, page[name]), methods=["GET"]) for name in page],
-        ],
+        routes=[*lab.routes(), Mount("/", StaticFiles(packages=[("seqattractor.lab", "static")], html=True))],
         middleware=[Middleware(Guard, hosts=[*hosts], any_address=any_address)],
         exception_handlers={**dict.fromkeys((Refusal, HTTPException, ValueError, TypeError), _refused), Exception: _failed},
         lifespan=lifespan,
     )
     app.state.lab = lab
     return app
-
-
-def page_files() -> dict[str, bytes]:
-    """Return the files of the page by name."""
-    folder = files("seqattractor.lab").joinpath("static")
-    return {f.name: f.read_bytes() for f in sorted(folder.iterdir(), key=lambda f: f.name) if f.name.split(".")[-1] in _TYPES}
-
-
-def _serve(name: str, content: bytes) -> Callable[[Request], Awaitable[Response]]:
-    """Return an endpoint with one file of the page, which a browser caches as long as it is the same."""
-    tag = f'"{hashlib.sha256(content).hexdigest()[:16]}"'
-    headers = {"etag": tag, "cache-control": "no-cache", "content-type": _TYPES[name.split(".")[-1]]}
-
-    async def answer(request: Request) -> Response:
-        if request.headers.get("if-none-match") == tag:
-            return Response(status_code=304, headers=headers)
-        return Response(content, headers=headers)
-
-    return answer
 
 
 async def _refused(request: Request, error: Exception) -> Response:

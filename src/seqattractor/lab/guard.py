@@ -16,6 +16,7 @@ HEADERS = (
         b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
         b"base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     ),
+    (b"cache-control", b"no-cache"),  # a browser asks whether its copy of a file is the present one
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
     (b"cross-origin-opener-policy", b"same-origin"),
