@@ -139,7 +139,9 @@ def test_results_of_workers_that_run_other_code_are_refused_where_only_this_code
         assert run_trials(trials, store, executors.in_this_process, current=True).before == 2
 
 
-@pytest.mark.parametrize("who", [{}, {"jobs": 2}, pytest.param({"dask": "local", "jobs": 2}, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "who", [{}, *(pytest.param(who, marks=pytest.mark.slow) for who in ({"jobs": 2}, {"dask": "local", "jobs": 2}))]
+)
 def test_a_study_that_is_deleted_while_a_sweep_runs_does_not_end_as_if_all_were_well(tmp_path, who, uninterrupted):
     if "dask" in who:
         pytest.importorskip("distributed")
