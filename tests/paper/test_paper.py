@@ -170,6 +170,7 @@ def run_while_killing_a_worker(folder, **options):
     return results
 
 
+@pytest.mark.slow
 def test_a_killed_worker_changes_nothing(tmp_path):
     assert run_while_killing_a_worker(tmp_path / "killed") == data(["fig3"], Request(trials=10), tmp_path / "whole")
 

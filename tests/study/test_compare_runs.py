@@ -169,6 +169,7 @@ def test_an_unforeseen_error_of_a_network_is_told_and_tried_again_next_time(tmp_
     assert again.row("Fragile", 15)["successes"] == 2
 
 
+@pytest.mark.slow
 def test_trials_are_the_same_whoever_does_them_and_times_stand_apart(tmp_path):
     for jobs in (1, 2):
         compare("noise", ["hebbian", "lookup"], values=[0, 5], trials=2, study=tmp_path / f"{jobs}.db", jobs=jobs)

@@ -53,6 +53,7 @@ def start(path, jobs):
     return subprocess.Popen([*command_line, "--jobs", str(jobs), "--json"], stdout=subprocess.PIPE, text=True)
 
 
+@pytest.mark.slow
 def test_two_sweeps_on_one_file_share_the_work(tmp_path, uninterrupted):
     path = tmp_path / "s.db"
     both = [start(path, 1), start(path, 1)]
@@ -75,6 +76,7 @@ def test_a_trial_in_which_workers_always_die_is_recorded_and_the_others_go_on(mo
     assert errors == {0: None, 2: None, 3: None}
 
 
+@pytest.mark.slow
 def test_trials_that_wait_for_one_in_which_workers_die_are_done_after_it(monkeypatch):
     monkeypatch.setattr(executors, "do_trial", die_in_trial_one)
     monkeypatch.setattr(executors, "_SUSPECT", 1)
@@ -93,7 +95,9 @@ def test_trials_that_wait_for_one_in_which_workers_die_are_done_after_it(monkeyp
     assert [each.trial.number for each in found] == [1, 2]
 
 
-@pytest.mark.parametrize("worker", ["that does all it is given", "that never has time for more than one"])
+@pytest.mark.parametrize(
+    "worker", ["that does all it is given", pytest.param("that never has time for more than one", marks=pytest.mark.slow)]
+)
 def test_trials_that_are_handed_over_together_are_each_done_once(worker, monkeypatch):
     if "never" in worker:
         monkeypatch.setattr(executors, "do_some", do_the_first)
