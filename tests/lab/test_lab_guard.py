@@ -30,7 +30,7 @@ FOREIGN = [
 
 
 @pytest.mark.parametrize("host", FOREIGN)
-def test_foreign_hosts_are_refused(lab, host):
+def test_foreign_hosts_are_rejected(lab, host):
     answer = httpx.get(f"{lab[0]}/", headers={"host": host}, timeout=PATIENCE)
     assert answer.status_code in (400, 403)
     assert not is_allowed_host(host, LOOPBACK, any_address=False)
@@ -46,7 +46,7 @@ def test_the_own_machine_is_welcome(lab, host):
     "headers",
     [{"origin": "http://evil.example"}, {"origin": "null"}, {"origin": "https://127.0.0.1"}, {"sec-fetch-site": "cross-site"}],
 )
-def test_foreign_pages_are_refused(lab, headers):
+def test_foreign_pages_are_rejected(lab, headers):
     answer = httpx.post(f"{lab[0]}/api/visit", headers=headers, timeout=PATIENCE)
     assert answer.status_code == 403
     assert "other web sites" in answer.json()["error"]
@@ -142,5 +142,5 @@ def test_a_link_on_another_page_opens_the_lab(lab, site):
         ("GET", "/", {"host": "evil.example"}),
     ],
 )
-def test_everything_else_from_another_page_is_refused(lab, method, path, change):
+def test_everything_else_from_another_page_is_rejected(lab, method, path, change):
     assert httpx.request(method, lab[0] + path, headers={**LINK, **change}, timeout=PATIENCE).status_code == 403

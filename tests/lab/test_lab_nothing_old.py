@@ -191,7 +191,7 @@ def test_the_hint_beside_a_file_says_what_is_there(open_page):
 
 
 @pytest.mark.slow
-def test_a_lab_that_is_closed_is_told_as_such_whatever_is_pressed(chromium):
+def test_a_lab_that_is_closed_is_reported_as_such_whatever_is_pressed(chromium):
     with running_lab() as (address, _):
         pages = {}
         some = {name: {**SEQUENCE, **CUE}[name] for name in ("another sequence", "flips")}
@@ -214,7 +214,7 @@ def test_a_lab_that_is_closed_is_told_as_such_whatever_is_pressed(chromium):
 
 
 @pytest.mark.slow
-def test_a_lab_that_is_there_again_goes_on_with_what_was_chosen_meanwhile(open_page):
+def test_a_lab_that_is_there_again_continues_with_what_was_chosen_meanwhile(open_page):
     page = open_page(reduced_motion="reduce")
     page.route("**/api/**", lambda route: route.abort())
     page.click("[data-source=toy]")

@@ -375,7 +375,7 @@ def test_a_recall_that_ends_in_the_negative_says_why_and_is_not_green(open_page)
 
 
 @pytest.mark.slow
-def test_a_server_that_goes_while_it_learns_is_told_as_such(open_page):
+def test_a_server_that_goes_while_it_learns_is_reported_as_such(open_page):
     page = open_page()
     page.route("**/api/progress", lambda route: route.fulfill(body='data: {"ahead": 0}\n\n', content_type="text/event-stream"))
     page.click("#go")
@@ -439,13 +439,13 @@ def test_another_site_can_do_nothing_with_the_lab_but_link_to_it(open_page, lab)
                 element.src = source;
                 document.body.append(element);
             });
-            const refused = (path, options) => fetch(address + path, { mode: "no-cors", ...options }).catch(() => null);
+            const rejected = (path, options) => fetch(address + path, { mode: "no-cors", ...options }).catch(() => null);
             await ended(document.createElement("iframe"), address + "/");
             await ended(document.createElement("img"), address + "/icon.svg");
             await ended(document.createElement("script"), address + "/main.js");
-            await refused("/api/visit", { method: "POST" });
-            await refused("/");
-            await refused("/api/catalogue");
+            await rejected("/api/visit", { method: "POST" });
+            await rejected("/");
+            await rejected("/api/catalogue");
         }""",
         lab[0],
     )

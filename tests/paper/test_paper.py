@@ -92,6 +92,7 @@ def test_a_figure_and_its_table_share_their_trials():
 # -- running ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_results_are_the_same_for_any_number_of_processes(tmp_path):
     names = ["fig3", "fig4", "theorems"]
     alone = data(names, QUICK, tmp_path / "1")

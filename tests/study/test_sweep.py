@@ -63,6 +63,7 @@ def test_two_sweeps_on_one_file_share_the_work(tmp_path, uninterrupted):
     assert csv_of(path) == uninterrupted
 
 
+@pytest.mark.slow
 def test_a_trial_in_which_workers_always_die_is_recorded_and_the_others_go_on(monkeypatch):
     # A worker that ends itself is what the out-of-memory killer leaves behind; only its trial is to blame.
     monkeypatch.setattr(executors, "do_trial", die_in_trial_one)

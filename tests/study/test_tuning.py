@@ -6,9 +6,9 @@ import json
 import numpy as np
 import pytest
 
-import kept_pages
+import written_pages
 import seqattractor as sa
-from kept_pages import DOCS, parts_shown, parts_written
+from written_pages import DOCS, parts_shown, parts_written
 from seqattractor.networks import REGISTRY
 from seqattractor.report.comparison_view import comparison_tables
 from seqattractor.study import tuning as _tuning
@@ -22,7 +22,7 @@ PAGE = "tuning_results.inc"
 
 @pytest.fixture(scope="module")
 def script():
-    return kept_pages.script("tune")
+    return written_pages.script("tune")
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""Requests that no page would send: the lab answers rightly or refuses with a sentence, and goes on serving others.
+"""Requests that no page would send: the lab answers rightly or rejects with a sentence, and goes on serving others.
 
 Every case is one request on a connection of its own. Among them are requests of a visitor whose network is known: whatever is
 answered to these is compared with what the library recalls.
@@ -263,7 +263,7 @@ def exchange(address, data, *, break_off=False):
     """Send bytes and read what is answered; nothing may be answered to who breaks off, that is, says that no more will come."""
     with socket.create_connection(address, timeout=PATIENCE) as connection:
         answer = b""
-        with suppress(ConnectionError):  # refused before all was sent
+        with suppress(ConnectionError):  # rejected before all was sent
             connection.sendall(data)
             if break_off:
                 connection.shutdown(socket.SHUT_WR)
@@ -307,10 +307,10 @@ class Truth:
         self.radii = [[*certificate.radius.tolist(), -1]]
 
     def check_recall(self, spec, answer):
-        """An answer to a recall is that of the library, and so is a refusal; `answer` is None for one."""
+        """An answer to a recall is that of the library, and so is a rejection; `answer` is None for one."""
         cue = spec.get("cue", {}) if isinstance(spec, dict) else None
         right = isinstance(cue, dict) and set(spec) <= {"cue", "sequence", "orders"} and self.is_right(cue)
-        assert right == (answer is not None), f"{spec} was {'refused' if right else 'answered'}"
+        assert right == (answer is not None), f"{spec} was {'rejected' if right else 'answered'}"
         if not right:
             return
         seed = int(cue.get("seed", 0))
@@ -498,5 +498,5 @@ def requests(cases):
 
 
 @pytest.mark.parametrize("cases", [300, pytest.param(FULL, marks=pytest.mark.trust)])
-def test_hostile_requests_are_refused_and_others_are_served(cases):
+def test_hostile_requests_are_rejected_and_others_are_served(cases):
     alone(requests, cases).finish(cases, keep=cases == FULL)

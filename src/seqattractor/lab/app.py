@@ -17,7 +17,7 @@ from starlette.staticfiles import StaticFiles
 from seqattractor.lab.api import Lab
 from seqattractor.lab.choices import Own, as_sentence
 from seqattractor.lab.guard import HEADERS, Guard
-from seqattractor.lab.requests import Limits, Refusal
+from seqattractor.lab.requests import Limits, Rejection
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
@@ -46,27 +46,27 @@ def create_app(
     app = Starlette(
         routes=[*lab.routes(), Mount("/", StaticFiles(packages=[("seqattractor.lab", "static")], html=True))],
         middleware=[Middleware(Guard, hosts=[*hosts], any_address=any_address)],
-        exception_handlers={**dict.fromkeys((Refusal, HTTPException, ValueError, TypeError), _refused), Exception: _failed},
+        exception_handlers={**dict.fromkeys((Rejection, HTTPException, ValueError, TypeError), _rejected), Exception: _failed},
         lifespan=lifespan,
     )
     app.state.lab = lab
     return app
 
 
-async def _refused(request: Request, error: Exception) -> Response:
+async def _rejected(request: Request, error: Exception) -> Response:
     """Answer a rejected request with a status and one sentence. Errors of the library are about what the visitor sent."""
-    if isinstance(error, Refusal):
+    if isinstance(error, Rejection):
         headers = {"retry-after": "5"} if error.status == 503 else None
         return JSONResponse({"error": error.sentence}, error.status, headers)
     if isinstance(error, HTTPException):
-        known = {404: "There is no such address in the lab.", 405: "This address does not take such requests."}
-        sentence = known.get(error.status_code, str(error.detail))
+        sentences = {404: "There is no such address in the lab.", 405: "This address does not take such requests."}
+        sentence = sentences.get(error.status_code, str(error.detail))
         return JSONResponse({"error": sentence}, error.status_code, dict(error.headers or {}))
     return JSONResponse({"error": as_sentence(error)}, 400)
 
 
 async def _failed(request: Request, error: Exception) -> Response:
     """Answer after a mistake of our own; the server continues."""
-    response = JSONResponse({"error": "The lab made a mistake; the terminal in which it runs says which."}, 500)
+    response = JSONResponse({"error": "The lab made a mistake; the terminal in which it runs shows which."}, 500)
     response.raw_headers += HEADERS  # this answer does not pass the guard
     return response
