@@ -11,8 +11,8 @@ from concurrent.futures import CancelledError
 import numpy as np
 import pytest
 
-import written_pages
 import seqattractor as sa
+import written_pages
 from dask_cluster import dask_cluster
 from quiet import fit_quietly, quietly
 from seqattractor.engine.exact import cluster as cluster_module
