@@ -103,7 +103,7 @@ class Lab:
         return self.learning.at_work or self.turns.at_work
 
     def routes(self) -> list[Route]:
-        """Return the addresses of the API."""
+        """Return the addresses of the API, below /api."""
         posts = {
             "sequence": self.sequence,
             "upload": self.upload,
@@ -116,11 +116,11 @@ class Lab:
             "download": self.download,
         }
         return [
-            Route("/api/catalogue", self.catalogue, methods=["GET"]),
-            Route("/api/visit", self.open_visit, methods=["POST"]),
-            Route("/api/leave", self.leave, methods=["POST"]),
-            Route("/api/progress", _OfVisit(self, "progress", self.progress), methods=["GET"]),
-            *[Route(f"/api/{kind}", _OfVisit(self, kind, asked), methods=["POST"]) for kind, asked in posts.items()],
+            Route("/catalogue", self.catalogue, methods=["GET"]),
+            Route("/visit", self.open_visit, methods=["POST"]),
+            Route("/leave", self.leave, methods=["POST"]),
+            Route("/progress", _OfVisit(self, "progress", self.progress), methods=["GET"]),
+            *[Route(f"/{kind}", _OfVisit(self, kind, asked), methods=["POST"]) for kind, asked in posts.items()],
         ]
 
     # -- the page -------------------------------------------------------------------------------------------------

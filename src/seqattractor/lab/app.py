@@ -32,8 +32,8 @@ def create_app(
     Examples
     --------
     >>> app = create_app()
-    >>> "/api/learn" in [route.path for route in app.routes]
-    True
+    >>> [route.path for route in app.routes]
+    ['/api', '']
     """
     mimetypes.add_type("text/javascript", ".js")  # Windows may call it plain text, which browsers do not run
     lab = Lab(limits or Limits(), own)
@@ -44,7 +44,10 @@ def create_app(
         lab.close()
 
     app = Starlette(
-        routes=[*lab.routes(), Mount("/", StaticFiles(packages=[("seqattractor.lab", "static")], html=True))],
+        routes=[
+            Mount("/api", routes=lab.routes()),
+            Mount("/", StaticFiles(packages=[("seqattractor.lab", "static")], html=True)),
+        ],
         middleware=[Middleware(Guard, hosts=[*hosts], any_address=any_address)],
         exception_handlers={**dict.fromkeys((Rejection, HTTPException, ValueError, TypeError), _rejected), Exception: _failed},
         lifespan=lifespan,
