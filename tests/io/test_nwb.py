@@ -243,6 +243,7 @@ def test_without_pynwb_a_sentence_says_how_to_get_it(session, monkeypatch):
 # -- the command line ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_laps_are_learned_and_recalled_on_the_command_line(session, tmp_path, run):
     code, out, _ = run("learn", session, "--bin", 0.25, "--epochs", "laps", "--network", "lookup", "-o", "laps.npz")
     assert code == 0

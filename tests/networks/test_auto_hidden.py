@@ -109,7 +109,11 @@ def test_a_stream_that_begins_cannot_tell_how_many_are_needed(cls):
 
 @pytest.mark.parametrize(
     ("cls", "options"),
-    [(sa.SequenceAttractor, {}), (sa.SparseSequenceAttractor, {"eta_hidden": 0.2 / FILM.shape[1]})],  # steps too small for films
+    [
+        (sa.SequenceAttractor, {}),
+        # Steps too small for films.
+        pytest.param(sa.SparseSequenceAttractor, {"eta_hidden": 0.2 / FILM.shape[1]}, marks=pytest.mark.slow),
+    ],
     ids=["paper", "sparse"],
 )
 def test_a_film_with_nearly_equal_frames_gets_more_epochs_before_more_neurons(cls, options):

@@ -81,6 +81,7 @@ def test_a_figure_and_its_table_share_their_trials():
 # -- running ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_results_are_the_same_for_any_number_of_processes(tmp_path):
     names = ["fig3", "fig4", "theorems"]
     alone = data(names, QUICK, tmp_path / "1")
@@ -153,6 +154,7 @@ def run_while_killing_a_worker(folder, **options):
     return results
 
 
+@pytest.mark.slow
 def test_a_killed_worker_changes_nothing(tmp_path):
     assert run_while_killing_a_worker(tmp_path / "killed") == data(["fig3"], Request(trials=10), tmp_path / "whole")
 

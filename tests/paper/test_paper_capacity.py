@@ -48,6 +48,7 @@ def rows_of(result):
     return {(r["part"], r["network"] or r["options"], r["T"], r["flips"]): r for r in result.data["rows"]}
 
 
+@pytest.mark.slow
 def test_success_and_basins_are_reported_for_every_network(outcome):
     target, result = outcome
     assert json.loads(json.dumps(result.data)) == result.data

@@ -117,12 +117,11 @@ def test_the_same_seed_gives_the_same_json_byte_for_byte(results, tmp_path):
         (["fig7", "--mnist-file", "nothing.npy"], "there is no file nothing.npy"),
     ],
 )
-def test_a_bad_request_is_one_sentence_and_exit_code_2(arguments, words, tmp_path):
-    run = [sys.executable, "-c", "from seqattractor.cli import main; main()", "reproduce", *arguments, "--jobs", "1"]
-    outcome = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert outcome.returncode == 2
-    assert words in outcome.stderr
-    assert "Traceback" not in outcome.stderr
+def test_a_bad_request_is_one_sentence_and_exit_code_2(arguments, words, run, tmp_path):
+    code, _, complaint = run("reproduce", *arguments, "--jobs", "1")
+    assert code == 2
+    assert words in complaint
+    assert "Traceback" not in complaint
     assert not list(tmp_path.iterdir())
 
 
@@ -135,6 +134,7 @@ def trials_in(path):
         return set()
 
 
+@pytest.mark.slow
 def test_ctrl_c_saves_finished_trials_and_the_same_command_resumes(tmp_path):
     run = [sys.executable, "-c", "from seqattractor.cli import main; main()", "reproduce", "fig3"]
     stopped, whole = tmp_path / "stopped", tmp_path / "whole"

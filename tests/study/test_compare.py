@@ -88,6 +88,7 @@ def test_networks_with_a_longer_memory_get_the_same_first_pattern_and_more():
     assert [int((three[0, t] != task.X[t]).sum()) for t in range(3)] == [10, 10, 10]
 
 
+@pytest.mark.slow
 def test_results_do_not_depend_on_the_number_of_processes(found):
     assert compare("random", FEW, values=[5, 40], trials=4, jobs=2).to_json() == found.to_json()
 
@@ -262,7 +263,7 @@ def test_the_guide_tells_of_every_network_and_which_are_left_out_by_default():
 
 
 def test_the_worked_example_joins_with_its_network_and_its_rule():
-    found = compare("random", ["hebbian"], values=[10], trials=2, files=[str(EXAMPLE)], jobs=2)
+    found = compare("random", ["hebbian"], values=[10], trials=2, files=[str(EXAMPLE)])
     assert [n["network"] for n in found.networks] == ["hebbian", "RandomFeatures", "fading"]
     assert found.row("RandomFeatures", 10)["successes"] == 2
     assert found.row("fading", 10)["successes"] == 2

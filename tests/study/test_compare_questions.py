@@ -201,6 +201,7 @@ def test_other_data_are_other_trials_of_a_study(tmp_path):
     assert successes(X) == first
 
 
+@pytest.mark.slow
 def test_data_travel_to_workers_and_give_the_same_results(on_data):
     there = compare(data=X, networks=["attractor-V", *FEW], m=40, flips=[0, 1, 2], trials=3, jobs=2)
     assert there.to_json() == on_data.to_json()

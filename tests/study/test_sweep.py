@@ -53,6 +53,7 @@ def start(path, jobs):
     return subprocess.Popen([*command_line, "--jobs", str(jobs), "--json"], stdout=subprocess.PIPE, text=True)
 
 
+@pytest.mark.slow
 def test_two_sweeps_on_one_file_share_the_work(tmp_path, uninterrupted):
     path = tmp_path / "s.db"
     both = [start(path, 1), start(path, 1)]
@@ -62,6 +63,7 @@ def test_two_sweeps_on_one_file_share_the_work(tmp_path, uninterrupted):
     assert csv_of(path) == uninterrupted
 
 
+@pytest.mark.slow
 def test_a_trial_in_which_workers_always_die_is_recorded_and_the_others_go_on(monkeypatch):
     # A worker that ends itself is what the out-of-memory killer leaves behind; only its trial is to blame.
     monkeypatch.setattr(executors, "do_trial", die_in_trial_one)
@@ -75,6 +77,7 @@ def test_a_trial_in_which_workers_always_die_is_recorded_and_the_others_go_on(mo
     assert errors == {0: None, 2: None, 3: None}
 
 
+@pytest.mark.slow
 def test_trials_that_wait_for_one_in_which_workers_die_are_done_after_it(monkeypatch):
     monkeypatch.setattr(executors, "do_trial", die_in_trial_one)
     monkeypatch.setattr(executors, "_SUSPECT", 1)
@@ -93,7 +96,9 @@ def test_trials_that_wait_for_one_in_which_workers_die_are_done_after_it(monkeyp
     assert [each.trial.number for each in found] == [1, 2]
 
 
-@pytest.mark.parametrize("worker", ["that does all it is given", "that never has time for more than one"])
+@pytest.mark.parametrize(
+    "worker", ["that does all it is given", pytest.param("that never has time for more than one", marks=pytest.mark.slow)]
+)
 def test_trials_that_are_handed_over_together_are_each_done_once(worker, monkeypatch):
     if "never" in worker:
         monkeypatch.setattr(executors, "do_some", do_the_first)
@@ -139,7 +144,9 @@ def test_results_of_workers_that_run_other_code_are_refused_where_only_this_code
         assert run_trials(trials, store, executors.in_this_process, current=True).before == 2
 
 
-@pytest.mark.parametrize("who", [{}, {"jobs": 2}, pytest.param({"dask": "local", "jobs": 2}, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "who", [{}, *(pytest.param(who, marks=pytest.mark.slow) for who in ({"jobs": 2}, {"dask": "local", "jobs": 2}))]
+)
 def test_a_study_that_is_deleted_while_a_sweep_runs_does_not_end_as_if_all_were_well(tmp_path, who, uninterrupted):
     if "dask" in who:
         pytest.importorskip("distributed")

@@ -6,9 +6,8 @@ import json
 import numpy as np
 import pytest
 
-import kept_pages
 import seqattractor as sa
-from kept_pages import DOCS, parts_shown, parts_written
+import written_pages
 from seqattractor.networks import REGISTRY
 from seqattractor.report.comparison_view import comparison_tables
 from seqattractor.study import tuning as _tuning
@@ -16,13 +15,14 @@ from seqattractor.study.compare import compare
 from seqattractor.study.comparison_trial import make_task, place_of
 from seqattractor.study.protocol import seed_of
 from seqattractor.study.tuning import RESULTS, TRIALS, choose, never_failed, say_setting, tuned
+from written_pages import DOCS, parts_shown, parts_written
 
 PAGE = "tuning_results.inc"
 
 
 @pytest.fixture(scope="module")
 def script():
-    return kept_pages.script("tune")
+    return written_pages.script("tune")
 
 
 @pytest.fixture(scope="module")

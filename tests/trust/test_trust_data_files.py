@@ -1,4 +1,4 @@
-"""Data files of every format, whole, damaged, renamed and hostile: read as what they are, or refused with a sentence.
+"""Data files of every format, whole, damaged, renamed and hostile: read as what they are, or rejected with a sentence.
 
 What "wrong" means depends on the format. A whole file must give what was written. A PNG and an npz have checksums: whatever is
 damaged, they must give that or nothing. The other formats have none: there a damaged file may give other patterns, but they are
@@ -142,7 +142,7 @@ def damage(rng, whole, others):
 
 
 def read(path, options, apart):
-    """Read a file here or in a process of its own; a refusal must name it."""
+    """Read a file here or in a process of its own; a rejection must name it."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -206,7 +206,7 @@ def try_case(case, folder, pool, apart, verdicts):
             try:
                 found = read(path, whole.options, apart)
             except (ValueError, TypeError) as error:
-                raise AssertionError(f"a whole file is refused: {error}") from None
+                raise AssertionError(f"a whole file is rejected: {error}") from None
             check_patterns(found)
             check_truth(found, whole)
     elif draw < 0.34:
@@ -264,7 +264,7 @@ def data_files(folder, cases):
 
 
 @pytest.mark.parametrize("cases", [300, pytest.param(FULL, marks=pytest.mark.trust)])
-def test_data_files_are_read_as_what_they_are_or_refused(tmp_path, cases):
+def test_data_files_are_read_as_what_they_are_or_rejected(tmp_path, cases):
     verdicts = alone(data_files, tmp_path, cases)
     verdicts.finish(cases, keep=cases == FULL)
     assert verdicts.largest_memory < 2**30

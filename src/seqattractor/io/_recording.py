@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from seqattractor.encoders._threshold_encoder import otsu, row_medians
 from seqattractor.io._options import Options, TooLargeError, bin_spikes_first, remedy, terms
 from seqattractor.sequences import LevelCode, Patterns, binarize
 from seqattractor.sequences._patterns import as_signs
+from seqattractor.sequences._thresholds import otsu, row_medians
 
 MAX_FRAMES = 100_000  # in one file; more is a mistake or an attack, not a sequence to store
 MAX_VALUES = 2**28  # frames x units in one file

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqattractor.lab.materials import Material
-from seqattractor.lab.requests import Fields, Limits, Refusal, pack
+from seqattractor.lab.requests import Fields, Limits, Rejection, pack
 from seqattractor.networks.base import SequenceMemory
 from seqattractor.sequences import Patterns, Sequences, close_loops, stack_context
 from seqattractor.sequences._patterns import row_overlaps
@@ -56,7 +56,7 @@ def cue_rows(material: Material, start: int, order: int) -> list[int]:
             f"frame {start + 1}" if order == 1 else f"the {order} frames from frame {start + 1} on, which the network sees first"
         )
         instead = "start earlier" if frame else 'choose fewer "Past patterns it sees", under "More settings"'
-        raise Refusal(400, f"There is nothing left to recall after {seen}; {instead}.")
+        raise Rejection(400, f"There is nothing left to recall after {seen}; {instead}.")
     return [*range(start, start + order)]
 
 
