@@ -13,7 +13,7 @@ from seqattractor.report.comparison_view import comparison_tables
 from seqattractor.report.figures import comparison_figure
 from seqattractor.report.page import Table, Verdict
 from seqattractor.study.compare import default_networks
-from seqattractor.study.comparison import Comparison
+from seqattractor.study.comparison import Comparison, network_row
 from seqattractor.study.comparison_trial import compare_once, get_test, make_prototype
 from seqattractor.study.tuning import tuned
 
@@ -70,21 +70,18 @@ class _ComparisonTarget(Target):
         for protocol in dict.fromkeys(cell["protocol"] for cell, _ in outcomes):
             test = get_test(protocol)
             parameters = {name: settings_of(name, protocol) for name in outcomes[0][0]["networks"]}
-            described = {name: make_prototype(name, each).traits() for name, each in parameters.items()}
             trials = {cell["value"]: each for cell, each in outcomes if cell["protocol"] == protocol}
-            families = {name: REGISTRY[name].family for name in described}
-            comparisons.append(
-                Comparison.of(
-                    test,
-                    trials,
-                    described,
-                    seed=request.seed,
-                    n_hidden=M,
-                    families=families,
-                    settings={name: tuned(name, protocol).origin for name in described},
-                    hidden={name: each["n_hidden"] for name, each in parameters.items() if "n_hidden" in each},
+            networks = [
+                network_row(
+                    name,
+                    make_prototype(name, each).traits(),
+                    family=REGISTRY[name].family,
+                    setting=tuned(name, protocol).origin,
+                    hidden=each.get("n_hidden"),
                 )
-            )
+                for name, each in parameters.items()
+            ]
+            comparisons.append(Comparison.of(test, trials, networks, seed=request.seed, n_hidden=M))
         data = {
             "settings": {"protocols": [one.settings for one in comparisons], "networks": comparisons[0].networks},
             "rows": [{"protocol": one.settings["protocol"], **row} for one in comparisons for row in one.results],

@@ -353,8 +353,8 @@ def compare_once(settings: dict[str, Any], prototype: SequenceMemory, seed: np.r
     Returns ``success`` (all sequences recalled), ``recalled`` (how many of them), ``in_phase`` (how many in phase with the cue;
     None for a network that dwells), ``sequences``, ``one_step_error`` (fraction of wrong units one step after a stored
     pattern), ``epochs`` until one had no error (0 if nothing is learned, None if there was none), ``parameters``, ``order`` (how
-    many patterns it sees), ``carries`` (whether it carries a state of its own from step to step), and the times
-    ``learn_seconds`` and ``recall_seconds``; or only ``error``. Sequences, network and cues have streams of their own.
+    many patterns it sees), and the times ``learn_seconds`` and ``recall_seconds``; or only ``error``. Sequences, network and
+    cues have streams of their own.
     """
     of_data, of_network, of_cue = seed.spawn(3)
     task = make_task(settings, settings["value"], np.random.default_rng(of_data))
@@ -436,7 +436,6 @@ def _of_learning(net: SequenceMemory, task: Task) -> Outcome:
         "epochs": _epochs(net),
         "parameters": net.n_parameters(),
         "order": net.order_,
-        "carries": net.start(task.X[: net.order_].reshape(1, -1)) is not None,
     }
 
 
