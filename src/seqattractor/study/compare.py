@@ -36,7 +36,7 @@ from seqattractor.study.settings import OWN_AXIS
 from seqattractor.study.store import Store
 from seqattractor.study.trial import Task
 from seqattractor.study.tuning import Tuned, tuned
-from seqattractor.study.user_networks import Brought, OwnData, has_own_code, import_files, why_not
+from seqattractor.study.user_networks import Brought, OwnData, import_files, own_modules, why_not
 
 COMPARISON = Protocol("compare", "seqattractor.study.comparison_trial:run_comparison_trial", place_of)
 """One network learns and recalls the sequences of a test."""
@@ -207,7 +207,7 @@ def rehearse_all(own: Mapping[str, Brought], n_units: int, *, elsewhere: bool) -
     for name, network in own.items():
         if elsewhere:
             _ = network.packed  # raises if it cannot be sent to workers
-        if not has_own_code(network.network):
+        if not own_modules(network.network):
             continue
         try:
             rehearse(network.network, n_units)

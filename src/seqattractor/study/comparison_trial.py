@@ -25,7 +25,7 @@ from seqattractor.sequences import Patterns, split
 from seqattractor.study.protocol import seed_of
 from seqattractor.study.settings import OWN_AXIS, as_flips
 from seqattractor.study.trial import Task, draw_sequences, judge, recall_task, seeded
-from seqattractor.study.user_networks import OwnData, say_failure
+from seqattractor.study.user_networks import EXPECTED, OwnData, say_failure
 
 _LOOP = "the whole loop is seen in order and in any phase (section 6.2), within four times its length"
 _OPEN = "recall locks on at its first step: every frame after the cue is right and in phase"
@@ -385,7 +385,6 @@ def draw_cues(task: Task, order: int, rng: np.random.Generator) -> Patterns:
 
 # -- learning and recalling -------------------------------------------------------------------------------------
 
-_ERRORS = (ValueError, TypeError, MemoryError)
 _REHEARSED = 10  # patterns
 
 
@@ -419,7 +418,7 @@ def _take_part(
         net.fit(first.X, first.lengths)
         learned = time.perf_counter()
         of_learning = _of_learning(net, first) | {"learn_seconds": learned - started}
-    except _ERRORS as error:
+    except EXPECTED as error:
         return [{"error": say_failure(error, net)} for _ in tasks]
     return [_recall(net, task, of_cue) | of_learning for task, of_cue in tasks]
 
@@ -447,7 +446,7 @@ def _recall(net: SequenceMemory, task: Task, of_cue: np.random.SeedSequence) -> 
         started = time.perf_counter()
         paths = recall_task(net, task, cues, rng)
         seconds = time.perf_counter() - started
-    except _ERRORS as error:
+    except EXPECTED as error:
         return {"error": say_failure(error, net)}
     times = judge(paths, task, net)
     recalled = sum(tau is not None for tau in times)

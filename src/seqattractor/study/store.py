@@ -11,9 +11,8 @@ import os
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import count
 from pathlib import Path
 from typing import Any, Self
 
@@ -111,8 +110,7 @@ class Store:
             raise ValueError(f"there is no study {self.path}; `seqattractor sweep run` makes one.")
         with self._clear_errors("be opened" if readonly else "be opened for writing"):
             self._db = self._open_to_read() if readonly else self._open_to_write()
-        self._real = os.path.realpath(self.path)  # SQLite puts its log beside the target of a link
-        self._places = {} if readonly or path is None else self._where()
+        self._place = None if readonly or path is None else self._where()
 
     def __enter__(self) -> Self:
         return self
@@ -126,18 +124,15 @@ class Store:
 
     def close(self) -> None:
         """Close the file; the last process to close it merges the log into it."""
-        if self._where(self._places).items() <= self._places.items():
+        if self._place in (None, self._where()):
             self._db.close()
-        else:  # SQLite would merge our log into, or delete the log of, a file that is not ours: never close this connection
+        else:  # SQLite would delete the log of the file that has this name now: never close this connection
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._db))
 
     def start_run(self) -> int:
         """Record that a run starts, and return its number, from 0 on."""
         with self._writing():
-            run = int(self._db.execute("INSERT INTO runs DEFAULT VALUES").lastrowid or 1) - 1
-        with self._clear_errors():  # so that even a copy made without the log has the grids
-            self._db.execute("PRAGMA wal_checkpoint")
-        return run
+            return int(self._db.execute("INSERT INTO runs DEFAULT VALUES").lastrowid or 1) - 1
 
     def add_grid(self, grid: str) -> None:
         """Add a grid, as `Grid.as_json` writes it, so that a sweep can be resumed without its grid file."""
@@ -216,7 +211,7 @@ class Store:
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        """Commit what is done inside, and check that all files are still there: SQLite continues to write to deleted ones."""
+        """Commit what is done inside, and check that the file is still there: SQLite continues to write to a deleted one."""
         self._check_in_place()
         try:
             with self._clear_errors(), self._db:
@@ -225,36 +220,21 @@ class Store:
         finally:
             self._check_in_place()
 
-    def _where(self, ends: Iterable[str] = ("", "-wal", "-shm")) -> dict[str, tuple[int, int]]:
-        """Return device and inode of the file, its log and the index of the log, as far as they exist."""
-        found = {}
-        for end in ends:
-            with suppress(OSError):
-                status = os.stat(f"{self._real}{end}")
-                found[end] = status.st_dev, status.st_ino
-        return found
+    def _where(self) -> tuple[int, int] | None:
+        """Return device and inode of the file, None if it is not there."""
+        try:
+            status = os.stat(self.path)
+        except OSError:
+            return None
+        return status.st_dev, status.st_ino
 
     def _check_in_place(self) -> None:
-        """Raise if one of the files was deleted or replaced; committed trials are saved beside it."""
-        places = self._where(self._places)
-        if places == self._places:
-            return
-        lost = next(f"{self._real}{end}" for end in self._places if places.get(end) != self._places[end])
-        names = (self.path.with_name(f"{self.path.name}.saved{number or ''}") for number in count())
-        saved = next(name for name in names if not name.exists())
-        try:
-            with closing(sqlite3.connect(saved)) as copy:
-                self._db.backup(copy)
-                trials = copy.execute("SELECT count(*) FROM trials").fetchone()[0]
-            rest = f"every committed trial ({trials}) is in {saved}: give it that name again and run the same command."
-        except sqlite3.Error as error:
-            saved.unlink(missing_ok=True)
-            rest = f"its trials could not be saved ({error}); run the same command again: it does what is missing."
-        if places.get("") != self._places[""]:
-            for end in ("-wal", "-shm"):  # SQLite would take them for the log of the file that has this name now
-                if end in places and places[end] == self._places[end]:
-                    Path(f"{self._real}{end}").unlink(missing_ok=True)
-        raise OSError(f"{lost} was deleted or replaced while the study was being written; {rest}")
+        """Raise if the file was deleted or replaced."""
+        if self._place not in (None, self._where()):
+            raise OSError(
+                f"{self.path} was deleted or replaced while the study was being written; run the same command again: it does "
+                "the trials that are missing."
+            )
 
     def _open_to_write(self) -> sqlite3.Connection:
         """Open or create a study, and raise if it is damaged."""
