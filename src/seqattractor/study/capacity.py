@@ -16,9 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from seqattractor._checks import check_count, check_number, check_positive, say
 from seqattractor._faces import Result
-from seqattractor._named_axes import NamedAxes, on_grid
 from seqattractor._progress import also_shown
-from seqattractor.analysis._retrieval import wilson_interval
 from seqattractor.study.compare import Networks, choose_networks, rehearse_all
 from seqattractor.study.executors import Executor
 from seqattractor.study.grid import Grid
@@ -237,18 +235,6 @@ def _quality(log_law: Floats, T: Floats, sigma: Floats, n_values: int) -> tuple[
     return math.expm1(float(np.sqrt(np.mean(residuals**2)))), float(np.sum((residuals / sigma) ** 2)) + 2 * n_values
 
 
-_MEASURED = {
-    "success": "rate of success that was asked for",
-    "t": "longest sequence that is retrieved at that rate",
-    "low": "lower end of its 95 % interval",
-    "high": "upper end of its 95 % interval",
-    "at_least": "whether even the longest sequences that were allowed are retrieved",
-    "trials": "trials",
-    "law": "what the fitted law says",
-}
-"""What a search finds, beside its settings."""
-
-
 @dataclass(frozen=True, repr=False)
 class CapacityMap(Result):
     """Capacities of every combination of networks and sizes, and laws that they follow."""
@@ -271,11 +257,6 @@ class CapacityMap(Result):
         pairs = [(row, law) for group, law in zip(self.groups, self.laws, strict=True) for each in group for row in each.rows()]
         keys = list(dict.fromkeys(key for row, _ in pairs for key in row))
         return [{key: row.get(key) for key in keys} | {"law": law and round(law(row), 1)} for row, law in pairs]
-
-    def _named_axes(self) -> NamedAxes:
-        """Along the settings that differ between searches."""
-        rows = self.rows()
-        return on_grid(rows, [name for name in rows[0] if name not in _MEASURED], _MEASURED)
 
 
 def measure_capacity(
@@ -427,24 +408,6 @@ class Capacity(Result):
         """Return it as a row: settings, capacity and interval."""
         names = ("success", "t", "low", "high", "at_least", "trials")
         return [self.settings | {name: getattr(self, name) for name in names}]
-
-    def _named_axes(self) -> NamedAxes:
-        """Along the lengths that were tried; the capacity itself is an attribute."""
-        right, n = np.array(list(self.tried.values()), dtype=np.int64).reshape(-1, 2).T
-        low, high = np.array([wilson_interval(*counts) for counts in self.tried.values()]).reshape(-1, 2).T
-        found = {name: getattr(self, name) for name in ("success", "at_least")}
-        found |= {"capacity": self.t, "capacity_low": self.low, "capacity_high": self.high}
-        return NamedAxes(
-            {
-                "successes": ("t", right, "trials that succeeded"),
-                "trials": ("t", n, "trials"),
-                "rate": ("t", right / n, "fraction of successes"),
-                "low": ("t", low, "lower end of the 95 % interval of the rate"),
-                "high": ("t", high, "upper end of the 95 % interval of the rate"),
-            },
-            {"t": ("t", list(self.tried), "patterns of the sequence")},
-            self.settings | found,
-        )
 
 
 @dataclass(eq=False, repr=False)

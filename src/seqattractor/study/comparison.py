@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from statistics import median
 from typing import Any
 
@@ -12,7 +12,6 @@ import numpy as np
 
 from seqattractor._checks import check_flag, say
 from seqattractor._faces import Result
-from seqattractor._named_axes import NamedAxes, Variable, on_grid, plain
 from seqattractor.analysis._retrieval import wilson_interval
 from seqattractor.networks.traits import Traits
 from seqattractor.study.comparison_trial import ComparisonTest, get_test
@@ -131,21 +130,6 @@ def network_row(name: str, traits: Traits, *, family: str = "yours", setting: st
     row = {"network": name, "family": family, "setting": setting, "hidden": hidden, **asdict(traits)}
     del row["weights"]
     return row
-
-
-_MEASURED = {
-    "trials": "trials",
-    "successes": "trials in which everything was recalled",
-    "low": "lower end of the 95 % interval of the rate of success",
-    "high": "upper end of the 95 % interval of the rate of success",
-    "in_phase": "trials in which everything was recalled in phase with the cue",
-    "recalled": "mean fraction of sequences that were recalled",
-    "one_step_error": "mean fraction of wrong units after one step from stored patterns",
-    "epochs": "median of epochs until learning made no error",
-    "parameters": "parameters",
-    "order": "past patterns that the network sees",
-}
-"""What is given to xarray of the results, and what it is."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -290,19 +274,6 @@ class Comparison(Result):
         if n is not None and flips is not None:
             flips = as_flips(flips, n)
         return {"N": n, "M": None if hidden is None else given["m"], "T": given["t"], "flips": flips}
-
-    def _named_axes(self) -> NamedAxes:
-        """Networks and values of the test."""
-        grid = on_grid(self.results, ["network", "value"], _MEASURED, always=True)
-        families = {told["network"]: told["family"] for told in self.networks}
-        values, axis = self.settings["values"], self.settings["axis"]
-        coordinates: dict[str, Variable] = {
-            **grid.coordinates,
-            "value": ("value", plain(values), axis),
-            "family": ("network", [families[name] for name in families], "who stands for the network"),
-        }
-        told = {name: value for name, value in self.settings.items() if name != "values"}
-        return replace(grid, coordinates=coordinates, attributes=told)
 
     def row(self, network: str, value: Any) -> Row:
         """Return the results of one network at one value."""

@@ -169,9 +169,7 @@ class Point:
     @cached_property
     def key(self) -> str:
         """A short name that depends on protocol, settings and seed alone."""
-        content = [self.settings, self.seed]
-        # Files of version 0.1 have trials of section 6.2 only, without the name.
-        return digest_of(content if self.protocol.name == RETRIEVAL.name else [self.protocol.name, *content])
+        return digest_of([self.protocol.name, self.settings, self.seed])
 
 
 @dataclass(frozen=True)

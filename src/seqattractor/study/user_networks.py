@@ -146,7 +146,8 @@ class Brought:
     def packed(self) -> bytes:
         """The network for another process, together with a class that only this process knows."""
         try:
-            return cloudpickle.dumps(self.network)
+            packed: bytes = cloudpickle.dumps(self.network)
+            return packed
         except Exception as error:
             name = type(self.network).__name__
             raise ValueError(f"the network {name} cannot be sent to other processes ({error}); use one job.") from error
