@@ -468,7 +468,7 @@ class Search:
         if own is None:
             return point
         hidden = {"m": settings["m"]} if "m" in settings and "n_hidden" in own.description["parameters"] else {}
-        return Point(point.protocol, point.settings | hidden | {"network": own.description}, point.seed, {"network": own})
+        return Point(point.protocol, point.settings | hidden | {"network": own}, point.seed)
 
     @property
     def n_trials(self) -> int:

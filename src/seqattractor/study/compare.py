@@ -281,13 +281,11 @@ class _Plan:
 
     def points(self, network: str | Brought) -> list[Point]:
         """What one network has to do: a point for each value, or one for all if it learns once."""
-        own = network if isinstance(network, Brought) else None
-        settings = self.settings | {"network": own.description if own else network}
-        brought: dict[str, Brought | OwnData] = {"network": own} if own else {}
+        settings = self.settings | {"network": network}
         if self.data is not None:
-            settings["data"], brought["data"] = self.data.description, self.data
+            settings["data"] = self.data
         places: list[dict[str, Any]] = [{"values": self.values}] if self.learns_once else [{"value": v} for v in self.values]
-        parameters = {} if own else self.parameters(str(network))
+        parameters = self.parameters(network) if isinstance(network, str) else {}
         if self.test.varies == "m":
             (place,) = places
             sized = self.hidden(network) is not None
@@ -295,7 +293,7 @@ class _Plan:
             places = [place | ({"parameters": one} if one else {}) for one in each]
         elif parameters:
             places = [place | {"parameters": parameters} for place in places]
-        return [Point(COMPARISON, settings | place, self.seed, brought) for place in places]
+        return [Point(COMPARISON, settings | place, self.seed) for place in places]
 
     def outcomes(self, store: Store, points: list[Point], number: int) -> list[Row]:
         """The outcomes of one network in one trial, one for each value, with their times."""

@@ -84,7 +84,8 @@ def _tuning(networks: Sequence[Row]) -> str:
     tuned = [f"{n['network']} ({n['setting'].removeprefix('tuned: ')})" for n in named if n["setting"].startswith("tuned: ")]
     if not named:
         return ""
-    chosen = f"{listed(tuned)}; all others have their defaults" if tuned else "the defaults were best"
+    others = "; all others have their defaults" if len(tuned) < len(named) else ""
+    chosen = f"{listed(tuned)}{others}" if tuned else "the defaults were best"
     return f"Settings were tuned by one rule for all, on other sequences: {chosen}."
 
 

@@ -336,7 +336,7 @@ def place_of(settings: dict[str, Any]) -> list[Any]:
     """
     data = settings.get("data")
     asked = [settings[key] for key in ("axis", "sizes") if key in settings]
-    digest = [] if data is None else [(data if isinstance(data, dict) else data.description)["digest"]]
+    digest = [] if data is None else [data.description["digest"]]
     return ["compare", settings["test"], *asked, *digest, *([settings["value"]] if "value" in settings else [])]
 
 

@@ -66,9 +66,9 @@ def _say(problem: Exception, trial: Trial) -> str:
     """What went wrong, and in a network of the user's, where."""
     from seqattractor.study.user_networks import Brought, say_failure  # slow to import
 
-    brought = trial.point.brought.get("network")
-    if isinstance(brought, Brought):
-        return say_failure(problem, brought.network)
+    network = trial.point.settings.get("network")
+    if isinstance(network, Brought):
+        return say_failure(problem, network.network)
     return f"{type(problem).__name__}: {problem}".strip()
 
 

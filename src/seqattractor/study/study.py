@@ -208,7 +208,8 @@ def settings_of(point: Point) -> Row:
     100
     """
     settings = DEFAULTS | point.settings
-    if isinstance(own := settings["network"], dict):  # the description of a network of the user's
+    own = getattr(settings["network"], "description", settings["network"])
+    if isinstance(own, dict):  # a network of the user's
         hidden = point.settings.get("m", own["parameters"].get("n_hidden"))
         settings |= {"network": own["class"].rpartition(".")[2].rpartition(":")[2], "m": hidden if is_count(hidden) else None}
     elif not _has_hidden(settings["network"]):
