@@ -112,7 +112,7 @@ class SuccessCurve:
         return int(candidates[np.argmin(left)])
 
     def _rates(self, lengths: Floats, some: Any = ...) -> Floats:
-        """The probability of success at each length for all curves of the grid, or some; kept off 0 and 1: (k, curves)."""
+        """The probability of success at each length for all curves of the grid, or some; never 0 or 1: (k, curves)."""
         z = (np.log(lengths)[:, None] - self._half[some]) / self._width[some]
         return np.asarray((1 - self._lapse[some]) / (1 + np.exp(np.clip(z, -40, 40)))).clip(1e-6, 1 - 1e-6)
 
@@ -184,7 +184,7 @@ def fit_law(capacities: Sequence[Capacity]) -> Law | None:
     """Fit laws to capacities and return the one that explains them better, by Akaike's criterion.
 
     This is a power law in those of N, M and the number of sequences that vary, or, where N and M vary alone, one that saturates,
-    if both its parts can be told from zero. Capacities that are only "at least", or that are none, are left out; None if there
+    if both its parts differ from zero. Capacities that are only "at least", or that are none, are left out; None if there
     are too few for a fit: a law needs two more of them than it has numbers.
     """
     good = [c for c in capacities if not c.at_least and c.t > 1]
@@ -472,7 +472,7 @@ class Search:
 
     @property
     def n_trials(self) -> int:
-        """How many trials it has been told of."""
+        """How many trials have finished."""
         return self.tried.total()
 
     def next_trials(self) -> list[Trial]:

@@ -40,7 +40,6 @@ from seqattractor.study.user_networks import Brought, OwnData, import_files, own
 
 COMPARISON = Protocol("compare", "seqattractor.study.comparison_trial:run_comparison_trial", place_of)
 """One network learns and recalls the sequences of a test."""
-_CUES_ONLY = [name for name, axis in OWN_AXIS.items() if axis in ("flips", "noise")]
 
 Network = str | SequenceMemory | type[SequenceMemory]
 Networks = Network | Iterable[Network] | Mapping[str, SequenceMemory]
@@ -239,11 +238,6 @@ class _Plan:
         data = {} if self.data is None else {"data": self.data}
         return make_task(self.settings | data, value, np.random.default_rng(0))
 
-    @property
-    def learns_once(self) -> bool:
-        """Whether a network learns once for all values of a task."""
-        return self.test.name in _CUES_ONLY if self.test.varies == "m" else self.test.learns_once
-
     def tuned(self, name: str) -> Tuned:
         """What was tuned of a network under a short name, for sequences like these."""
         return tuned(name, "context" if self.repeats else self.test.name)
@@ -284,7 +278,7 @@ class _Plan:
         settings = self.settings | {"network": network}
         if self.data is not None:
             settings["data"] = self.data
-        places: list[dict[str, Any]] = [{"values": self.values}] if self.learns_once else [{"value": v} for v in self.values]
+        places: list[dict[str, Any]] = [{"values": self.values}] if self.test.learns_once else [{"value": v} for v in self.values]
         parameters = self.parameters(network) if isinstance(network, str) else {}
         if self.test.varies == "m":
             (place,) = places

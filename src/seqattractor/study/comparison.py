@@ -37,9 +37,9 @@ def _decided(comparison: Comparison) -> str:
         parts = [] if found.most is None else [f"more {ends(values)} to {found.most}"]
         parts += [] if found.fails_from is None else [f"less from {found.fails_from} on"]
         groups.setdefault(" and ".join(parts) or "undecided", []).append(name)
-    told = "; ".join(f"{listed(names)}: {words}" for words, names in groups.items())
+    words = "; ".join(f"{listed(names)}: {sides}" for sides, names in groups.items())
     test = f"exact binomial test, p < {LEVEL}, each network by itself"
-    return f"Success in more or less than half of all trials ({test}): {told}." if told else ""
+    return f"Success in more or less than half of all trials ({test}): {words}." if words else ""
 
 
 def _differences(comparison: Comparison) -> str:
@@ -63,8 +63,8 @@ def _differences(comparison: Comparison) -> str:
             beaten.setdefault(pair.better, []).append(pair.worse)
     if not beaten:
         return f"Trial by trial no two networks are shown to differ (smallest p = {pairs[0].p:.2g}, {test})."
-    told = "; ".join(f"{better} more often than {listed(worse)}" for better, worse in beaten.items())
-    return f"Trial by trial, these succeed (p < {LEVEL}, {test}): {told}. No other difference is shown."
+    words = "; ".join(f"{better} more often than {listed(worse)}" for better, worse in beaten.items())
+    return f"Trial by trial, these succeed (p < {LEVEL}, {test}): {words}. No other difference is shown."
 
 
 def _same_data(comparison: Comparison) -> str:
@@ -108,8 +108,8 @@ def _notes(networks: Sequence[Row]) -> str:
     for network in networks:
         if network["note"]:
             notes.setdefault(network["note"], []).append(network["network"])
-    told = "; ".join(f"{listed(names)} ({note})" for note, names in notes.items())
-    return f"Notes: {told}." if told else ""
+    words = "; ".join(f"{listed(names)} ({note})" for note, names in notes.items())
+    return f"Notes: {words}." if words else ""
 
 
 def _not_taking_part(comparison: Comparison) -> str:

@@ -64,11 +64,11 @@ def do_trial(trial: Trial) -> Finished:
 
 def _say(problem: Exception, trial: Trial) -> str:
     """What went wrong, and in a network of the user's, where."""
-    from seqattractor.study.user_networks import Brought, say_failure  # slow to import
+    from seqattractor.study.user_networks import Brought, describe_failure  # slow to import
 
     network = trial.point.settings.get("network")
     if isinstance(network, Brought):
-        return say_failure(problem, network.network)
+        return describe_failure(problem, network.network)
     return f"{type(problem).__name__}: {problem}".strip()
 
 

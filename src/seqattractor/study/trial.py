@@ -200,14 +200,14 @@ def _judge_one(path: Patterns, x: Patterns, task: Task, net: SequenceMemory) -> 
     if task.closed:
         seen = passages(path, task.X) if dwells else path
         return retrieved_at(seen, x) if len(seen) else None
-    cue, told = path[: net.order_], path[net.order_ :]
+    cue, rest = path[: net.order_], path[net.order_ :]
     if dwells:
-        told = passages(told, task.X)
-        if len(told) and np.array_equal(told[0], x[0]):
-            told = told[1:]  # it cleaned the cue before it went on
-    if len(told) < len(x) - net.order_:
+        rest = passages(rest, task.X)
+        if len(rest) and np.array_equal(rest[0], x[0]):
+            rest = rest[1:]  # it cleaned the cue first
+    if len(rest) < len(x) - net.order_:
         return None
-    row = lock_row(np.concatenate([cue, told]), x, net.order_)
+    row = lock_row(np.concatenate([cue, rest]), x, net.order_)
     return 0 if row is not None and row <= net.order_ else None
 
 

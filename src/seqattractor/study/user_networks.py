@@ -76,13 +76,13 @@ def own_modules(network: SequenceMemory) -> set[str]:
     return names | {cls.__module__ for cls in own_classes(type(network))}
 
 
-def say_failure(error: BaseException, network: SequenceMemory) -> str:
+def describe_failure(error: BaseException, network: SequenceMemory) -> str:
     """Describe what went wrong in a network; where it runs code of the user's, also where.
 
     Examples
     --------
     >>> import seqattractor as sa
-    >>> say_failure(ValueError("it is too long."), sa.zoo.LookupMemory())
+    >>> describe_failure(ValueError("it is too long."), sa.zoo.LookupMemory())
     'it is too long.'
     """
     words, name, modules = str(error) or type(error).__name__, type(error).__name__, own_modules(network)
@@ -144,7 +144,7 @@ class Brought:
 
     @cached_property
     def packed(self) -> bytes:
-        """The network for another process, together with a class that only this process knows."""
+        """The network for another process, together with a class that no other process can import."""
         try:
             packed: bytes = cloudpickle.dumps(self.network)
             return packed
