@@ -238,7 +238,7 @@ class Comparison(Result):
         --------
         >>> import seqattractor as sa
         >>> comparison = sa.compare("random", ["hebbian", "lookup"], values=[5, 40], trials=6)
-        >>> print(comparison.conclusion().split(": ", 3)[3])
+        >>> print(comparison.conclusion().partition("by itself): ")[2])
         hebbian: more up to 5 and less from 40 on; lookup: more up to 40. Trial by trial, these succeed (p < 0.05, exact sign
         test with Holm's correction, number of pairs: 1): lookup more often than hebbian. No other difference is shown.
         """
