@@ -132,10 +132,9 @@ def test_a_study_that_is_deleted_while_a_sweep_runs_does_not_end_as_if_all_were_
         if progress.done >= 3:
             path.unlink(missing_ok=True)
 
-    with pytest.raises(OSError, match=r"s\.db was deleted or replaced while .*; every committed trial \(\d+\) is in .*saved"):
+    with pytest.raises(OSError, match=r"s\.db was deleted or replaced while .*; run the same command again"):
         run_sweep(GRID, path, progress=delete, **who)
-    (tmp_path / "s.db.saved").rename(path)
-    assert run_sweep(GRID, path).before >= 3
+    assert run_sweep(GRID, path).total == 100
     assert csv_of(path) == uninterrupted
 
 
