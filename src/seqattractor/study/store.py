@@ -110,7 +110,8 @@ class Store:
             raise ValueError(f"there is no study {self.path}; `seqattractor sweep run` makes one.")
         with self._clear_errors("be opened" if readonly else "be opened for writing"):
             self._db = self._open_to_read() if readonly else self._open_to_write()
-        self._place = None if readonly or path is None else self._where()
+        self._real = os.path.realpath(self.path)  # SQLite puts its log beside the target of a link
+        self._place, self._log = (None, None) if readonly or path is None else (self._where(), self._where("-wal"))
 
     def __enter__(self) -> Self:
         return self
@@ -220,10 +221,10 @@ class Store:
         finally:
             self._check_in_place()
 
-    def _where(self) -> tuple[int, int] | None:
-        """Return device and inode of the file, None if it is not there."""
+    def _where(self, end: str = "") -> tuple[int, int] | None:
+        """Return device and inode of the file or its log, None if it is not there."""
         try:
-            status = os.stat(self.path)
+            status = os.stat(f"{self._real}{end}")
         except OSError:
             return None
         return status.st_dev, status.st_ino
@@ -231,6 +232,8 @@ class Store:
     def _check_in_place(self) -> None:
         """Raise if the file was deleted or replaced."""
         if self._place not in (None, self._where()):
+            if self._log is not None and self._log == self._where("-wal"):
+                Path(f"{self._real}-wal").unlink()  # SQLite would take it for the log of the file that has this name now
             raise OSError(
                 f"{self.path} was deleted or replaced while the study was being written; run the same command again: it does "
                 "the trials that are missing."
