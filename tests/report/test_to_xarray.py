@@ -80,22 +80,6 @@ def test_a_study_has_an_axis_for_each_setting_that_differs(tmp_path):
     assert int(data.rate.notnull().sum()) == 9  # the other combinations were not asked for
 
 
-def test_comparisons_and_capacities(tmp_path):
-    comparison = sa.compare("random", ["hebbian", "lookup"], values=[5, 40], trials=3)
-    data = comparison.to_xarray()
-    assert data.successes.sel(network="hebbian").values.tolist() == [3, 0]
-    assert data.family.sel(network="lookup") == "yardstick"
-    assert data.value.attrs["long_name"] == comparison.settings["axis"]
-    found = sa.measure_capacity(["hebbian", "lookup"], n=[20, 30], flips=1, max_trials=8, t_max=40)
-    lengths = found.to_xarray().t
-    assert lengths.dims == ("network", "n")
-    assert lengths.sel(network="hebbian", n=30) == found.groups[0][1].t
-    tried = found.groups[0][0].to_xarray()
-    assert dict(zip(tried.t.values.tolist(), tried.trials.values.tolist(), strict=True)) == {
-        t: n for t, (_, n) in found.groups[0][0].tried.items()
-    }
-
-
 def test_what_has_no_axes_says_so():
     for result in (sa.success_rate([1, 0]), sa.find_conflicts(X)):
         with pytest.raises(NotImplementedError, match="has no axes; its numbers are in rows"):
