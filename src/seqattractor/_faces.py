@@ -177,6 +177,11 @@ def html_card(name: str, words: str, facts: Mapping[str, str]) -> str:
     return f'{_heading(name, words)}<table style="margin-bottom: 0.6em"><tbody>{rows}</tbody></table>'
 
 
+def plural(number: int, noun: str) -> str:
+    """Return a number of things in words: "1 unit", "2 units"."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 def _cell(value: Any) -> str:
     """A value in a table, short."""
     if value is None:

@@ -72,8 +72,8 @@ def command(
     if flips is not None and flips > net.n_features_in_:
         raise ValueError(f"--flips is {flips}, but the network has only {net.n_features_in_} units.")
     choices: dict[str, Any] = {"flips": flips, "starts": starts, "effort": effort, "exact": exact, "rng": seed}
-    with part_progress(quiet=as_json) as tell:
-        inspection = inspect_network(net, X, lengths, source=source, tell=tell, **choices)
+    with part_progress(quiet=as_json) as on_part:
+        inspection = inspect_network(net, X, lengths, source=source, on_part=on_part, **choices)
     values = {"model": str(model), **inspection.to_dict()}
     if html is not None:
         from seqattractor._files import atomic_write
