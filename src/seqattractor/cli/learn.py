@@ -153,8 +153,8 @@ def command(
         _note_context(data, say)
     given = getattr(net, "max_epochs", None)  # auto has no number to count up to
     with epoch_progress(given if isinstance(given, int) else None, quiet=as_json) as progress:
-        tell = None if as_json else lambda attempt: click.echo(f"  {attempt.describe()}", err=True)
-        learned = learn(prepared, network, parameters, widen=not isinstance(order, int), progress=progress, tell=tell)
+        on_attempt = None if as_json else lambda attempt: click.echo(f"  {attempt.describe()}", err=True)
+        learned = learn(prepared, network, parameters, widen=not isinstance(order, int), progress=progress, on_attempt=on_attempt)
     attach(learned.net, learned.data, patterns=not no_patterns)
     learned.net.save(out)
     size = out.stat().st_size
@@ -209,18 +209,18 @@ def _remedy(data: Sequences, sentence: str, context: int | None) -> str:
 def read_to_learn(inputs: tuple[Path, ...], options: dict[str, Any], keep_repeats: bool, say: Callable[[str], None]) -> Sequences:
     """Read the files, leave out repeats as wanted, and note that, and which frames are nearly repeated."""
     from seqattractor.io._text import may_be_turned
-    from seqattractor.tasks.repeats import describe_near_repeats, leave_out_repeats, near_repeats, repeats_that_hinder
+    from seqattractor.tasks.repeats import leave_out_repeats, near_repeats, repeats_that_hinder
 
-    near, drop = options.pop("drop_near", 0), options.pop("drop_repeats", False)
+    most, drop = options.pop("drop_near", 0), options.pop("drop_repeats", False)
     data = read_files(inputs, options)
     if data.kind in ("array", "table") and "time_axis" not in options and may_be_turned(data.lengths.max(), data.shape[1]):
         read = f"{data.names[0]} was read as {data.lengths[0]} time steps (rows) of {data.shape[1]} units (columns)"
         say(f"{read}; if its rows are units, give --time-axis 1.")
     count = len(data) - data.closed * len(data.lengths)  # a frame that closes a loop is not one of its own
     before = len(data)
-    if near or drop:
-        data = leave_out_repeats(data, near)
-        what = f"differ in at most {near} units from the last one kept" if near else "equal the one before"
+    if most or drop:
+        data = leave_out_repeats(data, most)
+        what = f"differ in at most {most} units from the last one kept" if most else "equal the one before"
         say(f"{before - len(data)} of {count} frames {what} and were left out.")
     elif not keep_repeats and (hinder := repeats_that_hinder(data)):
         data = leave_out_repeats(data)
@@ -228,8 +228,8 @@ def read_to_learn(inputs: tuple[Path, ...], options: dict[str, Any], keep_repeat
             f"{hinder} of {count} frames equal the one before and were left out: a network would have to count them. "
             "--keep-repeats keeps them."
         )
-    if repeats := describe_near_repeats(data):
-        say(f"{repeats}; --drop-near {near_repeats(data)[:, 2].max()} would leave them out.")
+    if len(near := near_repeats(data)):
+        say(f"{len(near)} of {len(data)} frames are nearly the same as the one before; --drop-near {near.max()} leaves them out.")
     return data
 
 
