@@ -136,7 +136,7 @@ def test_advice_names_only_what_the_network_has(run, square):
 def test_what_is_not_learned_is_said_and_the_model_is_kept(run, tmp_path):
     X = sa.datasets.random_periodic(60, 30, rng=0)
     np.save(tmp_path / "hard.npy", X)
-    code, out, err = run("learn", "hard.npy", "-o", "m.npz", "--hidden", 10, "--epochs", 20)
+    code, out, err = run("learn", "hard.npy", "-o", "m.npz", "--hidden", 10, "--max-epochs", 20)
     assert code == 1  # scripts must be able to tell
     assert "not everything is stored" in out
     assert "try more epochs (hidden neurons have errors left) or more hidden neurons" in err
@@ -243,7 +243,7 @@ def test_what_the_papers_network_cannot_store_the_sparse_one_is_tried_for(run, t
 def test_advice_never_names_what_was_just_tried(run, tmp_path):
     X = np.tile(sa.datasets.random_sequences(1, 12, 6, rng=1), (3, 1))
     np.save(tmp_path / "again.npy", np.concatenate([X, -X[::-1]]))
-    code, _, err = run("learn", "again.npy", "-o", "m.npz", "--epochs", 3)
+    code, _, err = run("learn", "again.npy", "-o", "m.npz", "--max-epochs", 3)
     advice = next(line for line in err.splitlines() if line.startswith("warning: only"))
     orders = {int(word) for word in re.findall(r"a context of (\d+) patterns", err)}
     assert code == 1
@@ -284,7 +284,7 @@ def test_a_loop_is_judged_by_the_papers_criterion_too_and_a_film_is_not(run, mod
 
 def test_a_stored_cue_that_does_not_bring_its_sequence_back_ends_with_1(run, tmp_path):
     np.save(tmp_path / "hard.npy", sa.datasets.random_periodic(60, 30, rng=0))
-    assert run("learn", "hard.npy", "-o", "m.npz", "--hidden", 10, "--epochs", 20)[0] == 1
+    assert run("learn", "hard.npy", "-o", "m.npz", "--hidden", 10, "--max-epochs", 20)[0] == 1
     code, out, _ = run("recall", "m.npz")
     assert code == 1
     assert "Not recalled" in out
@@ -496,7 +496,7 @@ def test_what_is_surely_withstood_is_told_and_nothing_is_promised_for_what_is_wr
     assert f"is proven to withstand any {radius} wrong unit" in told
     assert "`seqattractor inspect` looks closer and may prove more" in told
     np.save(tmp_path / "hard.npy", sa.datasets.random_periodic(60, 30, rng=0))
-    _, out, _ = run("learn", "hard.npy", "-o", "m.npz", "--hidden", 10, "--epochs", 20)
+    _, out, _ = run("learn", "hard.npy", "-o", "m.npz", "--hidden", 10, "--max-epochs", 20)
     assert "surely" not in out
     code, _, err = run("learn", square, "-o", "m.npz", "--network", "one-hot", "--set", "tolerance=0")
     assert code == 0

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from seqattractor.cli.loading import EPOCHS, FILE, PATH, as_options, check_folder, loading_options, read_like
+from seqattractor.cli.loading import FILE, PATH, as_options, check_folder, loading_options, read_like
 
 if TYPE_CHECKING:
     from seqattractor.networks.base import SequenceMemory
@@ -43,7 +43,6 @@ Examples:
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 @click.option("--html", type=FILE, help="Also write a page with figures, in one file.")
 @loading_options
-@EPOCHS
 def command(
     model: Path,
     files: tuple[Path, ...],

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -19,6 +18,7 @@ from seqattractor.cli.loading import (
     check_not_read,
     count_or_auto,
     loading_options,
+    parse_setting,
     read_files,
 )
 
@@ -33,24 +33,6 @@ Examples:
   seqattractor learn tune.mid --order auto -o tune.npz
   seqattractor learn spikes.csv --bin 0.05 --hidden 800 -o spikes.npz
   seqattractor learn session.nwb --bin 0.025 --epochs laps -o laps.npz"""
-
-
-class _Epochs(NamedTuple):
-    """The two meanings of epochs: how often sequences are presented, and intervals of a recording."""
-
-    presentations: int | None
-    table: str | None
-
-
-def _epochs(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> _Epochs:
-    """Distinguish a number from a name, of which there may be one each."""
-    numbers = [value for value in values if re.fullmatch(r"[+-]?[\d.]+", value)]
-    names = [value for value in values if value not in numbers]
-    if len(numbers) > 1 or len(names) > 1:
-        raise click.BadParameter("give at most one number of presentations and one table of intervals.", ctx, param)
-    if numbers and not (numbers[0].isdigit() and int(numbers[0]) > 0):
-        raise click.BadParameter(f"{numbers[0]!r} must be a whole number, 1 or more, or the name of a table.", ctx, param)
-    return _Epochs(int(numbers[0]) if numbers else None, names[0] if names else None)
 
 
 def _complete_network(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
@@ -85,13 +67,10 @@ def _complete_network(ctx: click.Context, param: click.Parameter, incomplete: st
     help="Keep frames that equal the one before, also where the network then has to see many past frames.",
 )
 @click.option(
-    "--epochs",
-    multiple=True,
-    callback=_epochs,
-    metavar="NUMBER|TABLE",
-    help="A number: stop after this many presentations of the sequences [500, or 5000 if needed]. "
-    "A name: intervals (trials, laps), each of which becomes a sequence: a table in an NWB file, or for other spikes a CSV "
-    "file of starts and ends. May be given twice.",
+    "--max-epochs",
+    callback=count_or_auto,
+    metavar="NUMBER|auto",
+    help="Stop after this many presentations of the sequences. [500, or 5000 if needed]",
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The same seed gives the same network.")
 @click.option(
@@ -109,7 +88,7 @@ def command(
     hidden: int | str | None,
     order: int | str | None,
     keep_repeats: bool,
-    epochs: _Epochs,
+    max_epochs: int | str | None,
     seed: int,
     settings: tuple[str, ...],
     no_patterns: bool,
@@ -134,7 +113,7 @@ def command(
     if out.suffix.lower() in _NOT_MODELS:
         raise ValueError(f"a model file is npz; name it {out.stem}.npz, and let `seqattractor recall` write {out.name}.")
     check_not_read(out, inputs)
-    parameters = _parameters(network or "attractor", hidden, order, epochs.presentations, seed) | _settings(settings)
+    parameters = _parameters(network or "attractor", hidden, order, max_epochs, seed) | dict(map(parse_setting, settings))
     net = make_network(network or "attractor", **parameters)  # wrong names are refused before files are read
     net.check_parameters()
     notes: list[str] = []
@@ -144,7 +123,7 @@ def command(
         if not as_json:
             click.echo(f"note: {note}", err=True)
 
-    data = read_to_learn(inputs, as_options({**loading, "epochs": epochs.table}), keep_repeats or order is not None, say)
+    data = read_to_learn(inputs, as_options(loading), keep_repeats or order is not None, say)
     try:
         prepared = prepare(data, parameters.get("order", 1))
     except ConflictError as error:
@@ -168,7 +147,9 @@ def command(
         raise SystemExit(NOT_STORED)
 
 
-def _parameters(network: str, hidden: int | str | None, order: int | str | None, epochs: int | None, seed: int) -> dict[str, Any]:
+def _parameters(
+    network: str, hidden: int | str | None, order: int | str | None, max_epochs: int | str | None, seed: int
+) -> dict[str, Any]:
     """Return the parameters that this command has options for; those without a choice only if the network has them."""
     from seqattractor.networks.registry import parameters_of
 
@@ -177,23 +158,9 @@ def _parameters(network: str, hidden: int | str | None, order: int | str | None,
         "order": (order or "auto") if "order" in known else (None if order in (None, 1) else order),
         "random_state": seed if "random_state" in known else None,
         "n_hidden": hidden,
-        "max_epochs": epochs,
+        "max_epochs": max_epochs,
     }
     return {name: value for name, value in wanted.items() if value is not None}
-
-
-def _settings(settings: tuple[str, ...]) -> dict[str, Any]:
-    """Read NAME=VALUE settings; a value is JSON where it can be, else a word."""
-    chosen: dict[str, Any] = {}
-    for setting in settings:
-        name, sign, value = (part.strip() for part in setting.partition("="))
-        if not sign:
-            raise ValueError(f"a setting has the form NAME=VALUE, but {setting!r} does not.")
-        try:
-            chosen[name] = json.loads(value)
-        except json.JSONDecodeError:
-            chosen[name] = value
-    return chosen
 
 
 def _remedy(data: Sequences, sentence: str, context: int | None) -> str:

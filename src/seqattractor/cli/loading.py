@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tomllib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -139,14 +140,12 @@ _OPTIONS = (
         "--bin", type=float, metavar="SECONDS", help="Read spike times, or average signals (NWB), in bins of this width."
     ),
     click.option("--step", type=float, help="Music: quarter notes per time step. [the coarsest grid that fits]"),
-)
-
-
-EPOCHS = click.option(
-    "--epochs",
-    metavar="TABLE",
-    help="Intervals (trials, laps), each of which is a sequence: the name of a table in an NWB file, or for other spikes a CSV "
-    "file of starts and ends.",
+    click.option(
+        "--epochs",
+        metavar="TABLE",
+        help="Intervals (trials, laps), each of which is a sequence: the name of a table in an NWB file, "
+        "or for other spikes a CSV file of starts and ends.",
+    ),
 )
 
 
@@ -182,6 +181,27 @@ def read_like(
         if wanted.get("epochs") is not None or "epochs" in without:
             raise
         return read_like(known, paths, wanted, without=(*without, "epochs"), several=several)
+
+
+def parse_value(text: str) -> Any:
+    """Read a number, a truth value or a list as in TOML; anything else is a word."""
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
+
+
+def parse_list(text: str) -> list[Any]:
+    """Read comma-separated numbers and words."""
+    return [parse_value(part.strip()) for part in text.split(",")]
+
+
+def parse_setting(text: str) -> tuple[str, Any]:
+    """Read KEY=VALUE."""
+    key, equals, value = (part.strip() for part in text.partition("="))
+    if not equals:
+        raise click.UsageError(f"--set needs KEY=VALUE, such as eta=0.001, but it is {text!r}.")
+    return key, parse_value(value)
 
 
 def check_folder(out: Path) -> None:
