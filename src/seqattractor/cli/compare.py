@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from seqattractor.cli.loading import FILE, PATH, as_options, check_folder, loading_options, parse_list
+from seqattractor.cli.loading import FILE, PATH, as_options, check_folder, loading_options, parse_list, parse_value
 from seqattractor.cli.sweep import jobs_options, stopped
 from seqattractor.study.comparison_trial import TESTS
 
@@ -103,7 +103,8 @@ def command(
     options = {name: loading.pop(name) for name in ("trials", "files", "seed", "jobs", "dask")}
     chosen = None if networks is None else [name.strip() for name in networks.split(",") if name.strip()]
     data = _read_data(inputs, as_options(loading), protocol)
-    along = None if values is None else [_parse(protocol, inputs, text.strip()) for text in values.split(",")]
+    parse = parse_value if inputs else TESTS[protocol or "random"].parse
+    along = None if values is None else [parse(text.strip()) for text in values.split(",")]
     from seqattractor._progress import trial_progress
     from seqattractor.report.comparison_view import write_comparison, write_results
     from seqattractor.study.compare import compare
@@ -150,11 +151,6 @@ def _read_data(inputs: tuple[Path, ...], options: dict[str, Any], protocol: str 
     if protocol is not None:
         raise click.UsageError(f"give --data or --protocol {protocol}, not both.")
     return read_to_learn(inputs, options, False, lambda note: click.echo(f"note: {note}", err=True))
-
-
-def _parse(protocol: str | None, inputs: tuple[Path, ...], text: str) -> Any:
-    """One of --values."""
-    return parse_list(text)[0] if inputs else TESTS[protocol or "random"].parse(text)
 
 
 def _show(comparison: Comparison) -> None:

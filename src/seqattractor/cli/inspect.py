@@ -55,7 +55,7 @@ def command(
     html: Path | None,
     **loading: Any,
 ) -> None:
-    """Say what a MODEL stores and what it guarantees: margins, certificate, attractors, hidden codes.
+    """Show what a MODEL stores and what it guarantees: margins, certificate, attractors, hidden codes.
 
     The sequences come from --data, or from the model file if it holds them. Without either, the cycles that random starts lead to
     stand for them: a stored loop is itself such a cycle.
@@ -111,17 +111,11 @@ def _sequences(net: SequenceMemory, files: tuple[Path, ...], options: dict[str, 
 def _print(inspection: Inspection, model: Path, html: Path | None) -> None:
     """Print the summary."""
     from rich.console import Console
-    from rich.table import Table
 
     console = Console(highlight=False)
     console.print(f"{model.name}: {inspection.heading()}", markup=False, soft_wrap=True)
     for title, sentence in inspection.paragraphs().items():
         console.print(f"\n[bold]{title}[/bold]", soft_wrap=True)
         console.print(sentence, markup=False)
-        if title == "Attractors" and inspection.from_random is not None and len(inspection.from_random):
-            table = Table("attractor", "period", "starts", box=None, padding=(0, 2, 0, 0))
-            for k, a in enumerate(inspection.from_random.attractors[:8]):
-                table.add_row(f"{k}: {a.name}", str(a.period), f"{a.starts} of {len(inspection.from_random.which)}")
-            console.print(table)
     if html is not None:
         console.print(f"\nThe page with figures is {html}.", markup=False, soft_wrap=True)

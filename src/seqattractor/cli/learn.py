@@ -165,12 +165,10 @@ def _parameters(
 
 def _remedy(data: Sequences, sentence: str, context: int | None) -> str:
     """Return the message of a conflict with the names of the sequences and the options that resolve it."""
-    names = ", ".join(f"{s} is {name}" for s, name in enumerate(data.names[:4]))
-    repeats = bool((data[1:] == data[:-1]).all(axis=1).any())
-    detail = "--stride or --size" if data.picture_shape is not None else "--stride"
-    remedies = [f"--order {context}" if context is not None else "", "--drop-repeats" if repeats else "", detail]
-    hint = " or ".join(remedy for remedy in remedies if remedy)
-    return f"{sentence} (Sequence {names}{', ...' if len(data.names) > 4 else ''}. On the command line: {hint}.)"
+    names = ", ".join(f"{s} is {name}" for s, name in enumerate(data.names[:4])) + (", ..." if len(data.names) > 4 else "")
+    repeats = ["--drop-repeats"] if (data[1:] == data[:-1]).all(axis=1).any() else []
+    remedies = [*([f"--order {context}"] if context else []), *repeats, "--stride"]
+    return f"{sentence} (Sequence {names}. On the command line: {' or '.join(remedies)}.)"
 
 
 def read_to_learn(inputs: tuple[Path, ...], options: dict[str, Any], keep_repeats: bool, say: Callable[[str], None]) -> Sequences:

@@ -144,17 +144,14 @@ def _start(net: SequenceMemory, known: Attached, stored: Stored | None, cue: str
         raise ValueError(f"the cue {cue!r} is neither a file nor a place such as 0:12 (sequence:frame).")
     if stored is None:
         raise ValueError("the model file does not hold its sequences; give a cue from a file with --cue FILE.")
-    name, frame = match[1] or "0", int(match[2])
-    if not name.isdigit() and name not in stored.names:
-        meant = did_you_mean(name, stored.names) or f"stored are {', '.join(stored.names)}."
+    name, frame, order = match[1] or "0", int(match[2]), net.order_
+    places = [str(s) for s in range(len(stored.names))]
+    if name not in (*places, *stored.names):
+        meant = did_you_mean(name, stored.names) or f"stored are {', '.join(stored.names)}, counted from 0."
         raise ValueError(f"there is no file {cue!r}, and no stored sequence {name!r}; {meant}")
-    s = int(name) if name.isdigit() else stored.names.index(name)
-    if s >= len(stored.names):
-        raise ValueError(f"there is no sequence {s}: {len(stored.names)} are stored, counted from 0.")
-    length = len(stored.sequences[s])
-    if frame >= length:
+    s = places.index(name) if name in places else stored.names.index(name)
+    if frame >= (length := len(stored.sequences[s])):
         raise ValueError(f"sequence {s} has no frame {frame}: it has {length}, counted from 0.")
-    order = net.order_
     needed = order + (steps is None)
     following = stored.following(s, frame, needed, order)
     if len(following) < needed:
