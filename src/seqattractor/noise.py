@@ -52,7 +52,7 @@ def as_generator(rng: Seed, purpose: str = "") -> np.random.Generator:
     if _is_whole(rng) and int(rng) < 0:  # type: ignore[arg-type]
         raise ValueError(f"a seed must be 0 or more, but it is {say(rng)}.")
     if not (rng is None or isinstance(rng, np.random.SeedSequence)):
-        several = isinstance(rng, (list, tuple, range)) or (isinstance(rng, np.ndarray) and rng.ndim)
+        several = isinstance(rng, (list, tuple)) or (isinstance(rng, np.ndarray) and rng.ndim)
         parts = list(rng) if several else [rng]  # type: ignore[arg-type]
         if not all(_is_whole(part) and int(part) >= 0 for part in parts):
             raise TypeError(f"a seed is a whole number, a list of these, a numpy Generator or None, not {say(rng)}.")
