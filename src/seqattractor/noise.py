@@ -8,6 +8,7 @@ from __future__ import annotations
 import numbers
 import zlib
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,6 +18,7 @@ from seqattractor.sequences import Patterns, check_frame_shape, check_patterns
 
 __all__ = ["Seed", "as_generator", "flip", "occlude"]
 
+_LONGEST_SEED = 1000  # numpy would mix all of it
 Seed = int | Sequence[int] | np.random.Generator | np.random.RandomState | np.random.SeedSequence | None
 
 
@@ -49,14 +51,17 @@ def as_generator(rng: Seed, purpose: str = "") -> np.random.Generator:
         return np.random.default_rng(rng.randint(2**31, size=4))
     if isinstance(rng, (np.random.Generator, np.random.BitGenerator)):
         return np.random.default_rng(rng)
-    if _is_whole(rng) and int(rng) < 0:  # type: ignore[arg-type]
+    if isinstance(rng, (int, np.integer)) and rng < 0:
         raise ValueError(f"a seed must be 0 or more, but it is {say(rng)}.")
-    if not (rng is None or isinstance(rng, np.random.SeedSequence)):
+    if rng is None or isinstance(rng, np.random.SeedSequence):
+        seeds = rng or np.random.SeedSequence()
+    else:
         several = isinstance(rng, (list, tuple)) or (isinstance(rng, np.ndarray) and rng.ndim)
-        parts = list(rng) if several else [rng]  # type: ignore[arg-type]
-        if not all(_is_whole(part) and int(part) >= 0 for part in parts):
-            raise TypeError(f"a seed is a whole number, a list of these, a numpy Generator or None, not {say(rng)}.")
-    seeds = rng if isinstance(rng, np.random.SeedSequence) else np.random.SeedSequence(rng)
+        parts: Any = rng if several else [rng]
+        if len(parts) > _LONGEST_SEED or not all(_is_whole(part) and int(part) >= 0 for part in parts):
+            most = f"at most {_LONGEST_SEED} of these in a list"
+            raise TypeError(f"a seed is a whole number, {most}, a numpy Generator or None, not {say(rng)}.")
+        seeds = np.random.SeedSequence(rng)
     if purpose and rng is not None:
         key = (*seeds.spawn_key, zlib.crc32(purpose.encode()))
         seeds = np.random.SeedSequence(seeds.entropy, spawn_key=key)

@@ -262,7 +262,8 @@ def _threshold_parts(inspection: Inspection, work: _Work, exact: bool) -> dict[s
 def _robustness_parts(inspection: Inspection, work: _Work, runs: dict[str, Any]) -> dict[str, Any]:
     """Return what follows from corrupted stored patterns: one step, the basin, and where runs end."""
     net, sequences, flips, rng = inspection.net, inspection.sequences, inspection.flips, runs["rng"]
-    looked_at, parts = work.sample(sequences)[1], {}
+    looked_at = work.sample(sequences)[1]
+    parts: dict[str, Any] = {}
     trials = work.repetitions(25, 20, TRIALS)  # some 25 numbers of flips, with a step for each trial
     parts["robustness"] = work.do("robustness", lambda: robustness_curve(net, looked_at, trials=trials, rng=rng))
     if work.allows("basin", 25 * sum(len(x) for x in sequences)):
