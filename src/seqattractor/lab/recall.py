@@ -15,7 +15,7 @@ from seqattractor.sequences import Patterns, Sequences, close_loops, stack_conte
 from seqattractor.sequences._patterns import row_overlaps
 from seqattractor.sequences._transitions import transitions
 from seqattractor.tasks.learn import quick_certificate
-from seqattractor.tasks.recall import Corruption, Recall, frames_ahead, recall, say_ahead
+from seqattractor.tasks.recall import Corruption, Recall, describe_shift, frames_ahead, recall
 from seqattractor.tasks.stored import Stored
 
 _MOST = 150_000_000  # weights * transitions: a few seconds
@@ -125,7 +125,7 @@ def shown_truth(net: SequenceMemory, outcome: Recall, material: Material, cue: C
         label, what = "x(t)", "the sequence"
         if ahead:
             label = f"x(t {'+' if ahead > 0 else _MINUS} {abs(ahead)})"
-            what += f", {say_ahead(ahead)}{' of' if ahead > 0 else ''} what the cue asks for"
+            what += f", {describe_shift(ahead)}{' of' if ahead > 0 else ''} what the cue asks for"
     else:
         label = stored.names[caught.sequence]
         what = f"{label}, from its frame {caught.frame + 1} on"

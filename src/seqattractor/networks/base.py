@@ -28,7 +28,7 @@ from seqattractor._checks import (
     is_count,
     say,
 )
-from seqattractor._progress import epoch_progress, say_line
+from seqattractor._progress import epoch_progress, print_line
 from seqattractor._unchanged import unchanged_by_failure
 from seqattractor.engine.grid import held_arrays
 from seqattractor.engine.problem import ProgressCallback
@@ -421,7 +421,7 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
             return
 
         def line(epoch: int, hidden: int, visible: int) -> None:
-            say_line(f"epoch {epoch}: {hidden} hidden errors, {visible} visible errors")
+            print_line(f"epoch {epoch}: {hidden} hidden errors, {visible} visible errors")
 
         most = 0 if is_auto(getattr(self, "n_hidden", None)) else self._epoch_limit
         with epoch_progress(most or None, stays=True) if verbose == 1 else nullcontext(line) as show:

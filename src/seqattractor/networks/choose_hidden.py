@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 from seqattractor import noise
 from seqattractor._checks import NotEnoughMemoryError, check_count_or_auto, is_auto
-from seqattractor._progress import say_line
+from seqattractor._progress import print_line
 from seqattractor.engine.problem import ProgressCallback
 from seqattractor.sequences import Transitions
 from seqattractor.sequences._transitions import lock_row
@@ -89,7 +89,7 @@ def fit_smallest(
     net: SequenceAttractor | SparseSequenceAttractor, transitions: Transitions, callback: ProgressCallback | None
 ) -> tuple[int, int] | None:
     """Learn with ``n_hidden="auto"``: `net` takes over what the chosen network has learned; returns the errors left."""
-    tell = (lambda attempt: say_line(attempt.describe())) if net.verbose else None
+    tell = (lambda attempt: print_line(attempt.describe())) if net.verbose else None
     chosen, attempts = choose_hidden(net, transitions, tell=tell, callback=callback)
     for name, value in chosen._fitted().items():
         setattr(net, name, value)
