@@ -86,7 +86,7 @@ def row(count: int) -> int:
 
 
 # Constants of csrc that declarations or callers use
-WIDTHS = ("int16", "int32", "int64")  # of fields of the exact engine
+WIDTHS = ("int16", "int32")  # of fields of the exact engine
 LANES, AHEAD, SLOTS, ROWS = 32, 66, 8, 64  # lanes.h, fields.h
 RUNNING, SETTLED, NARROW, FULL = range(4)  # what became of a row: fields.h
 SIDE, SPAN = 8, 32  # neurons side by side, and transitions of a span: weights.h
@@ -531,28 +531,12 @@ def _work_space(sizes: list[int]) -> tuple[Any, list[int]]:
 # -- the kernels ------------------------------------------------------------------------------------------------
 
 # Inputs of the exact engine (csrc/inputs.h)
-_CHANGES = (
-    "up: int16[_up] < N; down: int16[_down] < N; up_starts: int64[n+1] < _up+1; down_starts: int64[n+1] < _down+1",
-    "first, N: int; where 0 <= first; where 0 <= N <= inputs - first",
-)
-products = Kernel(
-    "products",
-    "out K: T[n, padded]; bits: uint32[n, words]; N: int; where n <= padded; where 0 <= N <= 32 * words",
-    "work columns: uint32[words, n]; work unlike: int32[n]",
-    T=WIDTHS,
-)
-count_changes = Kernel(
-    "count_changes", "bits: uint32[n, words]; out up_starts, down_starts: int64[n+1]; work last: uint32[words]"
-)
-list_changes = Kernel(
-    "list_changes",
-    "bits: uint32[n, words]; out up: int16[ups]; out down: int16[downs]; work last: uint32[words]; where words <= 2**10",
-    errors={1: "up and down are too short for all changes"},
-)
 add_start_fields = Kernel(
-    "add_start_fields", "out fields: float64[m, n]; weights: float64[m, inputs]", *_CHANGES, "work space: float64[8 * N]"
+    "add_start_fields",
+    "out fields: float64[m, n]; weights: float64[m, inputs]; bits: uint32[n, words]; first, N: int",
+    "work up, down: int16[n, 32 * words]; work up_starts, down_starts: int64[n + 1]; work space: float64[8, 32 * words]",
+    "where 0 <= first; where 0 <= N <= inputs - first; where N <= 32 * words; where words <= 2**10",
 )
-add_sums = Kernel("add_sums", "out weights: float64[m, inputs]; counts: int64[m, n]", *_CHANGES, "work space: int64[8 * N]")
 
 # The exact engine on fields (csrc/fields.h, csrc/tape.h, csrc/replay.h)
 _IN_LANES = "where n <= padded == LANES * _blocks"
@@ -565,7 +549,7 @@ learn_rows = Kernel(
     "out fields: T[m, padded]; bounds: T[m, padded]; out room: int64[m]; out counts: int32[m, n]; out wrong: uint32[m, words]",
     "out errors: int64[epochs]; out state: uint8[some]; out flips: int32[capacity, 4]; step, limit, with_codes: int",
     "work space: T[4, ROWS, padded]; work columns: T[3, padded, ROWS]; work turned: T[LANES, ROWS]",
-    "work numbers: int64[padded, LANES]; work added: int32[ROWS, padded]; work wrong_space: uint32[ROWS, words]",
+    "work numbers: int32[padded, LANES]; work added: int32[ROWS, padded]; work wrong_space: uint32[ROWS, words]",
     "work row_errors: int32[epochs * ROWS + words]",
     f"{_IN_LANES}; where words == _blocks; where 1 <= step; where 1 <= epochs",
     T=WIDTHS,
@@ -606,23 +590,13 @@ replay_rows = Kernel(
 )
 
 # The exact engine on weights (csrc/weights.h)
-load_weights = Kernel(
-    "load_weights",
-    "weights: float64[m, N]; out side: float64[blocks, padded, SIDE]",
-    "where m <= SIDE * blocks; where (N + 7) // 8 * 8 <= padded",
-)
 learn_weights = Kernel(
     "learn_weights",
-    "out weights: float64[blocks, padded, SIDE]; settled: uint8[blocks]; out updates: int64[blocks]; x: int8[n, N]",
-    "targets: int8[n, width]; out codes: int8[n, code_width]; column, neurons: int; kappa, theta: float",
-    "work bits: uint8[2 * SPAN * 8 * (N // 64 + 1)]; work overlaps: float64[SPAN, SPAN]",
-    "where (N + 7) // 8 * 8 <= padded; where 0 <= neurons <= SIDE * blocks; where 0 <= column <= width - neurons",
-    "where code_width == 0 or column <= code_width - neurons",
-)
-store_weights = Kernel(
-    "store_weights",
-    "out weights: float64[m, N]; side: float64[blocks, padded, SIDE]",
-    "where m <= SIDE * blocks; where (N + 7) // 8 * 8 <= padded",
+    "out weights: float64[m, N]; settled: uint8[blocks]; out updates: int64[blocks]; x: int8[n, N]",
+    "targets: int8[n, width]; out codes: int8[n, code_width]; column: int; kappa, theta: float",
+    "work rows, columns: uint8[padded(n), 8 * (N // 64 + 1)]; work overlaps: float64[padded(n), SPAN]",
+    "work space: float64[SIDE, N + 7]; where m <= SIDE * blocks; where 0 <= column <= width - m",
+    "where code_width == 0 or column <= code_width - m",
 )
 
 # Learned targets (csrc/learned_targets.h)

@@ -133,7 +133,7 @@ INLINE int PAIRED(add)(T *f, const T *flip, const KT *K, int64_t padded, uint32_
 
 /* Find the signed updates (CHUNK) of a register of rows, one transition after another; `numbers` begins with what the first of them
  * adds to itself. */
-INLINE void PAIRED(decide_chunk)(const T *fields, const T *flip, const T *bound, const T *edge, const Broadcast *numbers,
+INLINE void PAIRED(decide_chunk)(const T *fields, const T *flip, const T *bound, const T *edge, const int32_t *numbers,
                                  int first_bit, Reg *updates, Reg *done, Reg *wrong)
 {
 #define AT(array, i) (*(const Reg *)((array) + (i) * ROWS))
@@ -156,7 +156,7 @@ INLINE void PAIRED(decide_chunk)(const T *fields, const T *flip, const T *bound,
  * into all lanes of a register. Transitions are dealt with one after another, with the same operations whether a row is updated or
  * not. */
 INLINE void PAIRED(decide_columns)(const T *f, int64_t stride, const T *flip, const T *bound, const T *edge,
-                                   const Broadcast *numbers, T *turned, uint32_t *updated, uint32_t *wrong)
+                                   const int32_t *numbers, T *turned, uint32_t *updated, uint32_t *wrong)
 {
     for (int row = 0; row < ROWS; row += PER_REG)
         for (int t = 0; t < LANES; t += PER_REG)
@@ -164,7 +164,7 @@ INLINE void PAIRED(decide_columns)(const T *f, int64_t stride, const T *flip, co
     for (int row = 0; row < ROWS; row += 2 * PER_REG) { /* two registers: while one waits for what was decided, the other goes on */
         Reg done[2] = {{0}}, off[2] = {{0}};
         for (int begin = 0; begin < LANES; begin += CHUNK) {
-            const Broadcast *here = numbers + begin * LANES + begin;
+            const int32_t *here = numbers + begin * LANES + begin;
             Reg updates[2][CHUNK];
             UNROLL for (int k = 0; k < 2; k++) {
                 const int place = begin * ROWS + row + k * PER_REG;
@@ -259,7 +259,7 @@ EXPORT int64_t PAIRED(learn_rows)(int64_t n, int64_t padded, int64_t some, int64
                                   const KT *K, const KT *ahead, const int64_t *rows, const int8_t *z, const double *h0, T *fields,
                                   const T *bounds, int64_t *room, int32_t *counts, uint32_t *wrong, int64_t *errors, uint8_t *state,
                                   int32_t *flips, int64_t step, int64_t limit, int64_t with_codes, T *space, T *columns, T *turned,
-                                  Broadcast *numbers, int32_t *added, uint32_t *wrong_space, int32_t *row_errors)
+                                  int32_t *numbers, int32_t *added, uint32_t *wrong_space, int32_t *row_errors)
 {
     const int64_t size = ROWS * padded;
     Slots s = {.f = space, .flip = space + size, .bound = space + 2 * size, .edge = space + 3 * size,

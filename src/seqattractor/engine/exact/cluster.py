@@ -20,7 +20,7 @@ import numpy as np
 from seqattractor._dask import ClusterLost, Watch, in_a_line, quiet_logs
 from seqattractor.engine import kernels
 from seqattractor.engine.exact.blocks import LayerBlock, VisibleBlock
-from seqattractor.engine.exact.fields import Floats, Gram, Inputs, Integers, gram, start_fields
+from seqattractor.engine.exact.fields import Floats, Gram, Integers, start_fields
 from seqattractor.engine.exact.tape import Codes
 from seqattractor.engine.exact.workers import Workers
 from seqattractor.engine.problem import Learned, Problem, ProgressCallback
@@ -71,7 +71,7 @@ def learn(problem: Problem, *, client: Any, callback: ProgressCallback | None = 
         y[flips[at_once, 1], flips[at_once, 2]] = flips[at_once, 3]
         flips = flips[~at_once]
     else:
-        y = sign(start_fields(U, Inputs(seen), problem.input_threshold).T)  # eq. (7): a fixed U makes one code
+        y = sign(start_fields(U, seen, problem.input_threshold).T)  # eq. (7): a fixed U makes one code
     visible_errors = run.visible(problem.seen(y), flips, problem.targets, V)
     errors = np.stack([hidden_errors, visible_errors], axis=1)
     quiet = np.flatnonzero(~errors.any(axis=1))
@@ -129,7 +129,7 @@ class _Cluster:
             more_errors, flips[rows.start], U[rows] = learned
             np.add(errors, more_errors, out=errors)
 
-        self._learn_blocks(U, (Inputs(inputs), Gram(gram(inputs))), submit, take)
+        self._learn_blocks(U, (inputs, Gram(inputs)), submit, take)
         return errors, np.concatenate([flips[first] for first in sorted(flips)])
 
     def visible(self, y: Patterns, flips: Integers, targets: Patterns, V: Floats) -> Integers:
@@ -211,7 +211,7 @@ class _Cluster:
 
 
 def _hidden_block(
-    start: tuple[Floats, Patterns], shared: tuple[Inputs, Gram], kappa: float, theta: float, first: int, max_epochs: int
+    start: tuple[Floats, Patterns], shared: tuple[Patterns, Gram], kappa: float, theta: float, first: int, max_epochs: int
 ) -> tuple[Integers, Integers, Floats]:
     """Let a block of hidden neurons learn; returns errors, flips and weights. Runs on a worker."""
     (weights, z), (inputs, K) = start, shared
@@ -231,8 +231,8 @@ def _visible_block(
     learned = weights.copy()
     with Workers(1):
         codes = Codes(y)
-        block = VisibleBlock(learned, Inputs(y), targets, kappa=kappa)
+        block = VisibleBlock(learned, y, targets, kappa=kappa)
         # The tape is whole: beyond its last flip none can come.
         errors = [block.advance(piece) for piece in codes.play(flips, max_epochs, ended=True)]
-        block.finish(Inputs(codes.y))
+        block.finish(codes.y)
     return np.concatenate(errors), learned
