@@ -39,10 +39,10 @@ import math
 import operator
 import re
 import sys
-import threading
 import warnings
 from collections.abc import Callable
 from functools import cache
+from itertools import accumulate
 from numbers import Real
 from pathlib import Path
 from types import CodeType
@@ -107,35 +107,30 @@ def library_path() -> Path:
 
 
 @cache
-def _load() -> ctypes.CDLL:
-    """Load the library beside this file, if it was compiled from the sources beside it: others may have other arguments."""
+def _load() -> tuple[ctypes.CDLL | None, str]:
+    """The library beside this file, or why it cannot be used: from other sources it may have other arguments."""
     path, sources = library_path(), hashlib.sha256()
-    if not path.exists():
-        raise OSError(f"{path.name} is missing")
-    try:
-        library = ctypes.CDLL(str(path))
-        library.digest_of_sources.restype = library.known_instruction_sets.restype = ctypes.c_char_p
-        digest = library.digest_of_sources().decode()
-    except (OSError, AttributeError) as error:
-        raise OSError(f"{path.name} cannot be loaded ({error})") from None
     for source in sorted(path.with_name("csrc").glob("*.[ch]")):  # as hatch_build.py computes it
         sources.update(source.name.encode() + b"\0" + source.read_bytes())
-    if digest != sources.hexdigest():
-        raise OSError(f"{path.name} was compiled from other sources than those in csrc")
-    return library
+    problem = f"{path.name} is missing"
+    if path.exists():
+        try:
+            library = ctypes.CDLL(str(path))
+            library.digest_of_sources.restype = library.known_instruction_sets.restype = ctypes.c_char_p
+            if library.digest_of_sources().decode() == sources.hexdigest():
+                return library, ""
+            problem = f"{path.name} was compiled from other sources"
+        except (OSError, AttributeError) as error:
+            problem = f"{path.name} cannot be loaded ({error})"
+    return None, (
+        f"seqattractor computes without its compiled core, many times slower, because {problem}; "
+        "`pip install .` in its sources compiles it (in a checkout that was installed with -e: `pip install -e .`)."
+    )
 
 
-@cache
 def why_unavailable() -> str:
     """Why the kernels cannot be called, and what to do, in a sentence for users; empty if they can be called."""
-    try:
-        _load()
-    except OSError as error:
-        return (
-            f"seqattractor computes without its compiled core, many times slower, because {error}; "
-            "`pip install .` in its sources compiles it (in a checkout that was installed with -e: `pip install -e .`)."
-        )
-    return ""
+    return _load()[1]
 
 
 def available() -> bool:
@@ -157,9 +152,10 @@ def _warn() -> None:
 
 def _library() -> ctypes.CDLL:
     """The shared library, if it is available."""
-    if why := why_unavailable():
+    library, why = _load()
+    if library is None:
         raise RuntimeError(why)
-    return _load()
+    return library
 
 
 @cache
@@ -280,16 +276,10 @@ class _Call(NamedTuple):
 
     types: dict[str, tuple[Any, ...]]
     """Possible ones of each letter; the first array of type T narrows them to one."""
-    names: dict[str, Any]
-    """Whole numbers and, once all arrays are there, lengths of axes."""
-    given: list[Any]
-    """What C gets: addresses and numbers."""
+    values: dict[str, Any]
+    """What C gets, by name: addresses, numbers and, once all arrays are there, lengths of axes."""
     arrays: list[Any]
     spans: list[_Span]
-
-    def copy(self) -> _Call:
-        """The same, to which others can be added."""
-        return _Call(self.types.copy(), self.names.copy(), self.given.copy(), self.arrays.copy(), self.spans.copy())
 
 
 class Kernel:
@@ -319,25 +309,20 @@ class Kernel:
         self.passed = [argument for argument in self.arguments if isinstance(argument, Group) or argument.is_passed]
         flat = [m for argument in self.arguments for m in members(argument)]
         self._arrays = [m for m in flat if m.is_array]
+        self._work = [m for m in flat if m.use == "work"]
         # Where the length of each axis is read off: the first array that has it.
-        places = {axis: (k, i) for k, m in reversed([*enumerate(self._arrays)]) for i, axis in enumerate(m.axes) if is_axis(axis)}
-        self._places = [(axis, *place) for axis, place in places.items()]
+        named = [(axis, k, i) for k, m in enumerate(self._arrays) for i, axis in enumerate(m.axes) if is_axis(axis)]
+        self._places = list({axis: (axis, k, i) for axis, k, i in reversed(named)}.values())
         lengths = {m.name for m in flat if m.use == "length"}
-        order = dict.fromkeys(axis for m in self._arrays for axis in m.axes if axis in places)
-        self.axes = [axis for axis in order if axis[0] != "_" and axis not in lengths]
+        self.axes = [axis for axis in dict.fromkeys(axis for axis, _, _ in named) if axis[0] != "_" and axis not in lengths]
         self.c_types = [ctypes.c_int64] * len(self.axes) + [_c_type(argument) for argument in self.arguments]
         possible = {m.type: tuple(map(np.dtype, types.get(m.type, (m.type,)))) for m in flat if m.axes}
-        self._nothing = _Call(possible, {}, [], [], [])
-        self._named = []  # what callers pass, each member with its name in messages
-        for a in self.passed:
-            label = f"{name}: {a.name}." if isinstance(a, Group) else f"{name}: "
-            self._named.append((isinstance(a, Group), [(m, label + m.name) for m in members(a) if m.is_passed]))
+        self._nothing = _Call(possible, {}, [], [])
+        self._indexed = [k for k, m in enumerate(self._arrays) if m.below]
         self._shapes = _list_of([f"({', '.join(m.axes)},)" for m in self._arrays])
         self._conditions = _list_of(self.where)
-        self._indexed = [k for k, m in enumerate(self._arrays) if m.below]
         self._bounds = _list_of([self._arrays[k].below for k in self._indexed])
-        work = [m for m in flat if m.use == "work"]
-        self._sizes = _list_of([f"itemsize[{m.type!r}] * {' * '.join(f'({axis})' for axis in m.axes)}" for m in work])
+        self._counts = _list_of([" * ".join(f"({axis})" for axis in m.axes) for m in self._work])
 
     def __call__(self, *values: Any) -> int:
         """Check the arguments and call the function in C.
@@ -349,7 +334,7 @@ class Kernel:
         RuntimeError
             If there is no library to call.
         """
-        return self._run(self._nothing, 0, values)
+        return self._run(self._nothing, (), values)
 
     def bind(self, *values: Any) -> Callable[..., int]:
         """Check the first arguments once, for many calls that differ only in the others; gives a function of these.
@@ -357,63 +342,63 @@ class Kernel:
         The bound arrays must not be reshaped while the function is in use.
         """
         bound = self._check(self._nothing, 0, values)
-        return lambda *others: self._run(bound, len(values), others)
+        return lambda *others: self._run(bound, values, others)
 
     def _check(self, before: _Call, number: int, values: tuple[Any, ...]) -> _Call:
         """Check each of the values that follow so many others by itself."""
-        types, names, given, arrays, spans = call = before.copy()
-        for (is_group, inner), value in zip(self._named[number:], values, strict=False):
-            for m, what in inner:
+        call = _Call(before.types.copy(), before.values.copy(), before.arrays.copy(), before.spans.copy())
+        for argument, value in zip(self.passed[number:], values, strict=False):
+            is_group = isinstance(argument, Group)
+            for m in filter(lambda m: m.is_passed, members(argument)):
                 each: Any = getattr(value, m.name, None) if is_group else value
+                what = f"{self.name}: {argument.name}.{m.name}" if is_group else f"{self.name}: {m.name}"
                 if m.axes:
-                    possible = types[m.type]
-                    given.append(_check_array(each, what, possible, m, spans))
-                    if len(possible) > 1:
-                        types[m.type] = (each.dtype,)
-                    arrays.append(each)
+                    call.values[m.name] = _check_array(each, what, call.types[m.type], m, call.spans)
+                    call.types[m.type] = (each.dtype,)
+                    call.arrays.append(each)
                 else:
-                    checked = _CHECKS[m.use](each, what)
-                    given.append(checked)
-                    names[m.name] = each if m.use == "Generator" else checked  # it lives as long as its address is used
+                    call.values[m.name] = _CHECKS[m.use](each, what)
         return call
 
-    def _run(self, before: _Call, number: int, values: tuple[Any, ...]) -> int:
-        """Check the values that follow so many others, and all together; then call the function in C."""
-        if number + len(values) != len(self.passed):
-            raise TypeError(f"{self.name} takes {len(self.passed)} arguments, not {number + len(values)}.")
-        types, names, given, arrays, spans = self._check(before, number, values)
-        self._check_together(arrays, names)
+    def _run(self, before: _Call, first: tuple[Any, ...], others: tuple[Any, ...]) -> int:
+        """Check the other values, and all together; then call the function in C."""
+        if len(first) + len(others) != len(self.passed):
+            raise TypeError(f"{self.name} takes {len(self.passed)} arguments, not {len(first) + len(others)}.")
+        types, values, arrays, spans = self._check(before, len(first), others)
+        self._check_together(arrays, values)
         _check_overlaps(spans)
-        names["itemsize"] = {kind: dtypes[0].itemsize for kind, dtypes in types.items()}
-        memory, addresses = _work_space(eval(self._sizes, CONSTANTS, names))
-        work, others = iter(addresses), iter(given)
-
-        def next_of(m: Argument) -> Any:
-            return next(work) if m.use == "work" else names[m.name] if m.use == "length" else next(others)
-
-        arguments = [names[axis] for axis in self.axes]
+        counts = eval(self._counts, CONSTANTS, values)
+        memory, places = _work_space(
+            [types[m.type][0].itemsize * count for m, count in zip(self._work, counts, strict=True)]
+        )
+        values.update(zip((m.name for m in self._work), places, strict=False))
+        arguments = [values[axis] for axis in self.axes]
         for a in self.arguments:
-            arguments.append(ctypes.byref(a.struct(*map(next_of, a.members))) if isinstance(a, Group) else next_of(a))
+            if isinstance(a, Group):
+                arguments.append(ctypes.byref(a.struct(*[values[m.name] for m in a.members])))
+            else:
+                arguments.append(values[a.name])
         code = int(_function(self, instruction_set(), *(types[letter][0] for letter in self.types))(*arguments))
         del memory  # not before C has returned
         if code in self.errors:
             raise ValueError(f"{self.name}: {self.errors[code]}.")
         return code
 
-    def _check_together(self, arrays: list[Any], names: dict[str, Any]) -> None:
-        """Check shapes, conditions and indices; adds the lengths of axes to `names`."""
+    def _check_together(self, arrays: list[Any], values: dict[str, Any]) -> None:
+        """Check shapes, conditions and indices; adds the lengths of axes to `values`."""
         shapes = [array.shape for array in arrays]
         for axis, k, i in self._places:
-            names[axis] = shapes[k][i]
-        if shapes != (wanted := eval(self._shapes, CONSTANTS, names)):
+            values[axis] = shapes[k][i]
+        if shapes != (wanted := eval(self._shapes, CONSTANTS, values)):
             k = next(k for k in range(len(shapes)) if shapes[k] != wanted[k])
             m = self._arrays[k]
             raise ValueError(f"{self.name}: {m.name} has shape {shapes[k]}, but [{', '.join(m.axes)}] is {wanted[k]}.")
-        if not all(holds := eval(self._conditions, CONSTANTS, names)):
+        if not all(holds := eval(self._conditions, CONSTANTS, values)):
             text = self.where[holds.index(False)]
-            found = ", ".join(f"{name} = {names[name]}" for name in dict.fromkeys(re.findall(r"\w+", text)) if name in names)
+            names = [name for name in dict.fromkeys(re.findall(r"\w+", text)) if name in values]
+            found = ", ".join(f"{name} = {values[name]}" for name in names)
             raise ValueError(f"{self.name}: {text} must hold, but {found}.")
-        for k, below in zip(self._indexed, eval(self._bounds, CONSTANTS, names), strict=True):
+        for k, below in zip(self._indexed, eval(self._bounds, CONSTANTS, values), strict=True):
             _check_indices(arrays[k], f"{self.name}: {self._arrays[k].name}", below)
 
 
@@ -476,13 +461,13 @@ def _check_int(value: Any, what: str) -> int:
 
 def _check_float(value: Any, what: str) -> float:
     """Check a real number."""
-    if type(value) is not float and not isinstance(value, Real):
+    if not isinstance(value, Real):
         raise TypeError(f"{what} must be a number, not {type(value).__name__}.")
     try:
         number = float(value)
     except OverflowError:
         number = math.nan
-    if math.isnan(number) or (math.isinf(number) and number != value):  # the latter is infinite only in float64
+    if math.isnan(number):
         raise ValueError(f"{what} must be a number of float64, not {value}.")
     return number
 
@@ -509,23 +494,12 @@ def _check_overlaps(spans: list[_Span]) -> None:
             read_end = end
 
 
-_kept = threading.local()  # memory for work space of the next call in each thread: to get some takes longer than many a call
-_MOST_KEPT = 2**25  # bytes
-
-
 def _work_space(sizes: list[int]) -> tuple[Any, list[int]]:
     """Memory for so many bytes each, with any content, and the addresses in it, at cache lines."""
-    starts, needed = [], 0
-    for size in sizes:
-        starts.append(needed)
-        needed += (size + LINE - 1) & -LINE
-    memory = getattr(_kept, "memory", None)
-    if memory is None or needed > memory.size:
-        memory = aligned((max(needed, LINE),), np.uint8)
-        if needed <= _MOST_KEPT:
-            _kept.memory = memory
+    rounded = [-(-size // LINE) * LINE for size in sizes]
+    memory = np.empty(sum(rounded) + LINE, dtype=np.uint8)
     first = ctypes.addressof(_first_byte(memory))
-    return memory, [first + start for start in starts]
+    return memory, list(accumulate(rounded, initial=first + -first % LINE))
 
 
 # -- the kernels ------------------------------------------------------------------------------------------------

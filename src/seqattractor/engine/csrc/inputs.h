@@ -32,8 +32,9 @@ EXPORT int64_t KERNEL(add_start_fields)(int64_t m, int64_t n, int64_t inputs, in
                                         int16_t *up, int16_t *down, int64_t *up_starts, int64_t *down_starts,
                                         double *space)
 {
-    KERNEL(list_changes)(n, words, bits, up, down, up_starts, down_starts);
     Eight *columns = (Eight *)space;
+    KERNEL(list_changes)(n, words, bits, up, down, up_starts, down_starts);
+    memset(columns + N, 0, (size_t)(LANES * words - N) * sizeof *columns);
     for (int64_t row = 0; row < m; row += SIDE) {
         const int some = (int)least(SIDE, m - row);
         const double *rows[SIDE];

@@ -91,9 +91,10 @@ class _Block(Restorable):
         rows = np.flatnonzero(~self.settled)
         while len(rows):
             state = np.empty(len(rows), dtype=np.uint8)
-            flips.append(learn(rows, errors, state))
+            found, again = learn(rows, errors, state), state.max()
             self.settled[rows[state == kernels.SETTLED]] = True
-            rows, again = rows[state >= kernels.NARROW], state.max()
+            rows = rows[state >= kernels.NARROW]
+            flips.append(found[~np.isin(found[:, 2], rows)] if len(rows) else found)
             if again == kernels.FULL:
                 self._flips *= 4
             elif again == kernels.NARROW:

@@ -91,7 +91,7 @@ def add_learned(weights: Floats, counts: Integers, X: Patterns, more: Integers |
     kind: np.dtype[Any] = np.dtype(np.float32 if most < _FLOAT32_WHOLE else np.float64)
     counted = counted.astype(kind)
     for part in pieces(N, max(_CHUNK // max(n, len(weights)), 1)):
-        learned: Floats = np.zeros(weights[:, part].shape) if more is None else more[:, part].astype(np.float64)
+        if more is not None:
+            weights[:, part] += more[:, part]
         if len(counted):
-            learned[rows] += counted @ X[:, part].astype(kind)
-        weights[:, part] += learned
+            weights[rows, part] += counted @ X[:, part].astype(kind)
