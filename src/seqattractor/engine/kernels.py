@@ -368,9 +368,7 @@ class Kernel:
         self._check_together(arrays, values)
         _check_overlaps(spans)
         counts = eval(self._counts, CONSTANTS, values)
-        memory, places = _work_space(
-            [types[m.type][0].itemsize * count for m, count in zip(self._work, counts, strict=True)]
-        )
+        memory, places = _work_space([types[m.type][0].itemsize * count for m, count in zip(self._work, counts, strict=True)])
         values.update(zip((m.name for m in self._work), places, strict=False))
         arguments = [values[axis] for axis in self.axes]
         for a in self.arguments:

@@ -58,31 +58,20 @@ class _Block(Restorable):
     def _widen(self) -> None:
         """Continue in wider integers."""
         if self.fields.dtype == WIDTHS[-1]:
-            raise OverflowError(
-                "fields in units of eta left the range of 32-bit integers; use a larger eta or a smaller kappa."
-            )
+            raise OverflowError("fields in units of eta left the range of 32-bit integers; use a larger eta or a smaller kappa.")
         self._set_fields(self.fields.astype(WIDTHS[-1]))
 
     def _learn(
-        self,
-        K: tuple[Integers, Integers],
-        rows: Integers,
-        errors: Integers,
-        state: Integers,
-        wrong: Integers | None = None,
+        self, K: tuple[Integers, Integers], rows: Integers, errors: Integers, state: Integers, wrong: Integers | None = None
     ) -> Integers:
         """Let rows learn on fixed inputs with a Gram matrix, given also as `ahead`; returns flips if `wrong` is given."""
         flips = np.empty((0 if wrong is None else self._flips, 4), dtype=np.int32)
         codes = np.empty((len(self.fields), self.fields.shape[1] // LANES), dtype=np.uint32) if wrong is None else wrong
         block = (self.targets, self.h0, self.fields, self.bounds, self.room, self.counts, codes)
-        used = kernels.learn_rows(
-            *K, rows, *block, errors, state, flips, self.step, self.limit, wrong is not None
-        )
+        used = kernels.learn_rows(*K, rows, *block, errors, state, flips, self.step, self.limit, wrong is not None)
         return flips[:used]
 
-    def _advance(
-        self, n_epochs: int, learn: Callable[[Integers, Integers, Integers], Integers]
-    ) -> tuple[Integers, Integers]:
+    def _advance(self, n_epochs: int, learn: Callable[[Integers, Integers, Integers], Integers]) -> tuple[Integers, Integers]:
         """Let the active rows learn, and those that need wider integers or more space for flips once more.
 
         Returns errors (n_epochs,) and flips (epoch, t, row, new code).
@@ -112,15 +101,7 @@ class LayerBlock(_Block):
     changing: ClassVar[tuple[str, ...]] = (*_Block.changing, "wrong")
 
     def __init__(
-        self,
-        weights: Floats,
-        X: Patterns,
-        targets: Patterns,
-        K: Gram,
-        *,
-        kappa: float,
-        theta: float = 0.0,
-        first: int = 0,
+        self, weights: Floats, X: Patterns, targets: Patterns, K: Gram, *, kappa: float, theta: float = 0.0, first: int = 0
     ) -> None:
         super().__init__(targets, start_fields(weights, X, theta), kappa, K.step)
         self.weights, self.X, self.K, self.first = weights, X, K, first

@@ -41,19 +41,8 @@ _Result = TypeVar("_Result")
 def learn(problem: Problem, *, client: Any, callback: ProgressCallback | None = None) -> Learned:
     """Learn a problem with hidden neurons on a cluster: the same as `engine.learn`.
 
-    Parameters
-    ----------
-    problem : Problem
-        Its weights are overwritten; hidden targets must not be learned.
-    client : distributed.Client
-        Of a cluster whose workers have this package.
-    callback : callable, optional
-        Called for all epochs when learning is over. If it stops learning, learning is repeated up to that epoch; for that, a
-        copy of the start weights is made.
-
-    Returns
-    -------
-    Learned
+    Hidden targets must not be learned, and the workers must have this package. The callback is called for all epochs when
+    learning is over; if it stops learning, learning is repeated up to that epoch, for which start weights are copied.
     """
     if not kernels.available():
         raise RuntimeError(f"fit_on_cluster cannot be used here, but fit can: {kernels.why_unavailable()}")

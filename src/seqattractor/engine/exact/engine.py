@@ -86,9 +86,7 @@ def learn(
         def layer(W: Floats, x: Patterns, targets: Patterns, theta: float = 0.0) -> list[LayerBlock]:
             K = Gram(x)
             return workers.run(
-                lambda rows: LayerBlock(
-                    W[rows], x, targets[:, rows], K, kappa=problem.kappa, theta=theta, first=rows.start
-                ),
+                lambda rows: LayerBlock(W[rows], x, targets[:, rows], K, kappa=problem.kappa, theta=theta, first=rows.start),
                 pieces(len(W), block_rows),
             )
 
@@ -232,11 +230,16 @@ def choose_form(n: int, layers: list[tuple[int, int]], max_epochs: int) -> Form:
     """
     if max_epochs == 1 or len(layers) * 3 * n**2 > MOST_FIELDS_BYTES:
         return "weights"
-    # An update on fields goes through those of all n transitions, of which so many are learned in a usual epoch of
-    # random patterns; on weights every transition goes through those of all inputs, whether it is learned or not.
-    learned = n**2 / (n + 2 * layers[0][1])
-    fields = sum(neurons * n * (_VISIT + learned * _FIELD) for neurons, _ in layers)
-    weights = sum(
-        ceil(n / CHUNK) * _CALL + ceil(neurons / SIDE) * n * (_STEP + inputs * _WEIGHT) for neurons, inputs in layers
-    )
-    return "fields" if fields < weights else "weights"
+    return "fields" if fields_cost(n, layers) < weights_cost(n, layers) else "weights"
+
+
+def fields_cost(n: int, layers: list[tuple[int, int]]) -> float:
+    """Nanoseconds of an epoch on fields: an update goes through those of all n transitions."""
+    learned = n**2 / (n + 2 * layers[0][1])  # so many random transitions are learned in a usual epoch
+    return sum(neurons * n * (_VISIT + learned * _FIELD) for neurons, _ in layers)
+
+
+def weights_cost(n: int, layers: list[tuple[int, int]]) -> float:
+    """Nanoseconds of an epoch on weights: every transition goes through those of all inputs, whether it is learned or not."""
+    calls = ceil(n / CHUNK) * _CALL
+    return sum(calls + ceil(neurons / SIDE) * n * (_STEP + inputs * _WEIGHT) for neurons, inputs in layers)
