@@ -90,35 +90,21 @@ def learn(
                 pieces(len(W), block_rows),
             )
 
-        run: _Layer | _Layers
         if U is not None and z is not None:
             run = _Layers(workers, problem, layer(U, x, z, problem.input_threshold), z, block_rows)
+            errors = _in_windows(run.window, run.parts, problem.max_epochs, callback)
+            run.finish()
         else:  # V learns from constant patterns: the inputs, or the codes that a fixed U makes of them, eq. (7)
             y = x if U is None else problem.seen(sign(start_fields(U, x, problem.input_threshold).T))
-            run = _Layer(workers, layer(V, y, problem.targets))
-        errors = _in_windows(run.window, run.parts, problem.max_epochs, callback)
-        run.finish()
+            blocks = layer(V, y, problem.targets)
+
+            def window(n_epochs: int) -> Integers:
+                visible = sum(found for found, _ in workers.run(lambda block: block.advance(n_epochs), blocks))
+                return np.stack([np.zeros_like(visible), visible], axis=1)
+
+            errors = _in_windows(window, lambda: blocks, problem.max_epochs, callback)
+            workers.run(LayerBlock.finish, blocks)
     return Learned(V, errors, U)
-
-
-class _Layer:
-    """One run of learning V alone."""
-
-    def __init__(self, workers: Workers, blocks: list[LayerBlock]) -> None:
-        self._workers, self._blocks = workers, blocks
-
-    def parts(self) -> Sequence[Restorable]:
-        """Everything that changes."""
-        return self._blocks
-
-    def window(self, n_epochs: int) -> Integers:
-        """Learn some epochs; returns the errors, shape (n_epochs, 2)."""
-        visible = sum(errors for errors, _ in self._workers.run(lambda block: block.advance(n_epochs), self._blocks))
-        return np.stack([np.zeros_like(visible), visible], axis=1)
-
-    def finish(self) -> None:
-        """Write the learned weights."""
-        self._workers.run(lambda block: block.finish(), self._blocks)
 
 
 class _Layers:
