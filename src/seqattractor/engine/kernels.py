@@ -251,6 +251,11 @@ def members(argument: Argument | Group) -> list[Argument]:
     return argument.members if isinstance(argument, Group) else [argument]
 
 
+def _key(argument: Argument | Group, m: Argument) -> str:
+    """The name of a member among the values of a call: groups may have members of the same name."""
+    return f"{argument.name}.{m.name}" if isinstance(argument, Group) and m.use != "length" else m.name
+
+
 def is_axis(text: str) -> bool:
     """Whether an axis has a name, so that its length is read off an array; longer names in capitals are constants."""
     return text.isidentifier() and not (text.isupper() and len(text) > 1)
@@ -309,7 +314,8 @@ class Kernel:
         self.passed = [argument for argument in self.arguments if isinstance(argument, Group) or argument.is_passed]
         flat = [m for argument in self.arguments for m in members(argument)]
         self._arrays = [m for m in flat if m.is_array]
-        self._work = [m for m in flat if m.use == "work"]
+        work = [(_key(argument, m), m) for argument in self.arguments for m in members(argument) if m.use == "work"]
+        self._work = [(key, m.type) for key, m in work]
         # Where the length of each axis is read off: the first array that has it.
         named = [(axis, k, i) for k, m in enumerate(self._arrays) for i, axis in enumerate(m.axes) if is_axis(axis)]
         self._places = list({axis: (axis, k, i) for axis, k, i in reversed(named)}.values())
@@ -322,7 +328,7 @@ class Kernel:
         self._shapes = _list_of([f"({', '.join(m.axes)},)" for m in self._arrays])
         self._conditions = _list_of(self.where)
         self._bounds = _list_of([self._arrays[k].below for k in self._indexed])
-        self._counts = _list_of([" * ".join(f"({axis})" for axis in m.axes) for m in self._work])
+        self._counts = _list_of([" * ".join(f"({axis})" for axis in m.axes) for _, m in work])
 
     def __call__(self, *values: Any) -> int:
         """Check the arguments and call the function in C.
@@ -351,13 +357,14 @@ class Kernel:
             is_group = isinstance(argument, Group)
             for m in filter(lambda m: m.is_passed, members(argument)):
                 each: Any = getattr(value, m.name, None) if is_group else value
-                what = f"{self.name}: {argument.name}.{m.name}" if is_group else f"{self.name}: {m.name}"
+                key = _key(argument, m)
+                what = f"{self.name}: {key}"
                 if m.axes:
-                    call.values[m.name] = _check_array(each, what, call.types[m.type], m, call.spans)
+                    call.values[key] = _check_array(each, what, call.types[m.type], m, call.spans)
                     call.types[m.type] = (each.dtype,)
                     call.arrays.append(each)
                 else:
-                    call.values[m.name] = _CHECKS[m.use](each, what)
+                    call.values[key] = _CHECKS[m.use](each, what)
         return call
 
     def _run(self, before: _Call, first: tuple[Any, ...], others: tuple[Any, ...]) -> int:
@@ -368,12 +375,14 @@ class Kernel:
         self._check_together(arrays, values)
         _check_overlaps(spans)
         counts = eval(self._counts, CONSTANTS, values)
-        memory, places = _work_space([types[m.type][0].itemsize * count for m, count in zip(self._work, counts, strict=True)])
-        values.update(zip((m.name for m in self._work), places, strict=False))
+        memory, places = _work_space(
+            [types[kind][0].itemsize * count for (_, kind), count in zip(self._work, counts, strict=True)]
+        )
+        values.update(zip((key for key, _ in self._work), places, strict=False))
         arguments = [values[axis] for axis in self.axes]
         for a in self.arguments:
             if isinstance(a, Group):
-                arguments.append(ctypes.byref(a.struct(*[values[m.name] for m in a.members])))
+                arguments.append(ctypes.byref(a.struct(*[values[_key(a, m)] for m in a.members])))
             else:
                 arguments.append(values[a.name])
         code = int(_function(self, instruction_set(), *(types[letter][0] for letter in self.types))(*arguments))
