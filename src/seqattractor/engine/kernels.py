@@ -39,6 +39,7 @@ import math
 import operator
 import re
 import sys
+import threading
 import warnings
 from collections.abc import Callable
 from functools import cache
@@ -316,6 +317,7 @@ class Kernel:
         self._arrays = [m for m in flat if m.is_array]
         work = [(_key(argument, m), m) for argument in self.arguments for m in members(argument) if m.use == "work"]
         self._work = [(key, m.type) for key, m in work]
+        self._keys = {a.name: [_key(a, m) for m in members(a)] for a in self.arguments}
         # Where the length of each axis is read off: the first array that has it.
         named = [(axis, k, i) for k, m in enumerate(self._arrays) for i, axis in enumerate(m.axes) if is_axis(axis)]
         self._places = list({axis: (axis, k, i) for axis, k, i in reversed(named)}.values())
@@ -382,7 +384,7 @@ class Kernel:
         arguments = [values[axis] for axis in self.axes]
         for a in self.arguments:
             if isinstance(a, Group):
-                arguments.append(ctypes.byref(a.struct(*[values[_key(a, m)] for m in a.members])))
+                arguments.append(ctypes.byref(a.struct(*[values[key] for key in self._keys[a.name]])))
             else:
                 arguments.append(values[a.name])
         code = int(_function(self, instruction_set(), *(types[letter][0] for letter in self.types))(*arguments))
@@ -501,12 +503,20 @@ def _check_overlaps(spans: list[_Span]) -> None:
             read_end = end
 
 
+_saved = threading.local()  # memory for work space of the next call in each thread: to get some takes longer than many a call
+_MOST_SAVED = 2**25  # bytes
+
+
 def _work_space(sizes: list[int]) -> tuple[Any, list[int]]:
     """Memory for so many bytes each, with any content, and the addresses in it, at cache lines."""
-    rounded = [-(-size // LINE) * LINE for size in sizes]
-    memory = np.empty(sum(rounded) + LINE, dtype=np.uint8)
+    starts = list(accumulate([(size + LINE - 1) & -LINE for size in sizes], initial=0))
+    memory = getattr(_saved, "memory", None)
+    if memory is None or starts[-1] > memory.size:
+        memory = aligned((max(starts[-1], LINE),), np.uint8)
+        if starts[-1] <= _MOST_SAVED:
+            _saved.memory = memory
     first = ctypes.addressof(_first_byte(memory))
-    return memory, list(accumulate(rounded, initial=first + -first % LINE))
+    return memory, [first + start for start in starts]
 
 
 # -- the kernels ------------------------------------------------------------------------------------------------
