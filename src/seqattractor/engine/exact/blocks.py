@@ -110,7 +110,7 @@ class LayerBlock(_Block):
     def advance(self, n_epochs: int) -> tuple[Integers, Integers]:
         """Learn some epochs; returns the errors (n_epochs,) and the flips of codes (epoch, t, neuron, new code)."""
         K = self.K.K, self.K.ahead
-        errors, flips = self._advance(n_epochs, lambda *rows: self._learn(K, *rows, self.wrong))
+        errors, flips = self._advance(n_epochs, lambda rows, errors, state: self._learn(K, rows, errors, state, self.wrong))
         flips[:, 2] += self.first
         return errors, flips
 

@@ -53,7 +53,7 @@ def gram(X: Patterns, kind: np.dtype[Any] | None = None) -> Integers:
     """
     n, N = X.shape
     K: Integers = aligned((n, padded(n)), narrowest(N) if kind is None else kind, np.zeros)
-    x = X.astype(np.float32 if N <= _FLOAT32_WHOLE else np.float64)
+    x: Any = X.astype(np.float32 if N <= _FLOAT32_WHOLE else np.float64)
     for rows in pieces(n, max(_CHUNK // n, 1)):
         K[rows, :n] = x[rows] @ x.T
     return K
