@@ -253,8 +253,8 @@ class SequenceAttractor(OnlineMemory):
         return self._learn(transitions, self._epoch_limit, self._counting_on(callback))
 
     def _present(self, transitions: Transitions) -> None:
-        """Learn for one epoch."""
-        self._learn(transitions, 1)
+        """Learn for one epoch, on the weights themselves: `partial_fit` puts them back if that fails."""
+        self._learn(transitions, 1, from_start=True)
 
     def _learn(
         self, transitions: Transitions, max_epochs: int, callback: ProgressCallback | None = None, *, from_start: bool = False

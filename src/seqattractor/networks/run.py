@@ -166,12 +166,10 @@ def _walk_of(net: SequenceMemory) -> Walk | None:
     layers = net.layers() if getattr(net, "engine", None) == "exact" and net.order_ == 1 else None
     if layers is None or len(layers) != 2:
         return None
-    from seqattractor.engine.firing import Walk, can_walk
+    from seqattractor.engine.firing import find_walk
 
     hidden, visible = layers
-    if not all(can_walk(layer.weights, layer.offset) for layer in layers):
-        return None
-    return Walk((hidden.weights, hidden.offset), (visible.weights, visible.offset), silent=hidden.low)
+    return find_walk((hidden.weights, hidden.offset), (visible.weights, visible.offset), silent=hidden.low)
 
 
 def names_of(states: Patterns) -> list[bytes]:
