@@ -252,48 +252,82 @@ def _conflicts(X: Patterns, lengths: Lengths, order: int = 1, leak: float = 0.0)
     index = np.concatenate([np.arange(length) for length in lengths])
     has_successor = np.ones(len(X), dtype=bool)
     has_successor[np.cumsum(lengths) - 1] = False
-    position = np.flatnonzero(has_successor)
-    group, context = names[position], 1
-    pairs: list[tuple[int, int]] = []
-    while True:  # with longer and longer contexts, of which those that clash can still clash with one more pattern
-        clash = _clashing(group, names[position + 1])
-        position, group = position[clash], group[clash]
-        if context == order:
-            pairs = list(_pairs(names, position, group))
-        if not len(position):
-            break
-        longer = index[position] >= context  # the context must lie inside the sequence
-        position = position[longer]
-        group = _numbered(group[longer] * len(names) + names[position - context])
-        context += 1
-    if leak and pairs:
-        pairs = list(_pairs(names, *_clashes_of_sums(X, lengths, order, leak, names)))
-    found = [
-        Conflict(X[first].copy(), *(Place(int(sequence[t]), int(index[t])) for t in (first, second))) for first, second in pairs
-    ]
     shortest = int(lengths.min())
+    contexts = _Contexts(names, index, np.flatnonzero(has_successor))
+    position, group = contexts.clashes(order) if order < len(X) else (np.zeros(0, np.int64), np.zeros(0, np.int64))
+    context = contexts.least() if len(position) or order > 1 else 1
+    if leak and len(position):
+        position, group = _clashes_of_sums(X, lengths, order, leak, names)
+    found = tuple(
+        Conflict(X[first].copy(), *(Place(int(sequence[t]), int(index[t])) for t in (first, second)))
+        for first, second in _pairs(names, position, group)
+    )
     return Conflicts(found, context if context < shortest else None, shortest)
 
 
-def _numbered(items: NDArray[Any]) -> NDArray[np.int64]:
-    """Return equal items equal numbers, shape (n,)."""
-    return np.asarray(np.unique(items, return_inverse=True)[1], dtype=np.int64).ravel()
+class _Contexts:
+    """The contexts of some patterns, each named by a number: equal contexts have equal numbers.
+
+    Contexts of 1, 2, 4, ... patterns are named once, the longer by two shorter ones; those of any other length are put together
+    of these. So a context of thousands of patterns, as a long silence needs, takes no longer to find than a short one to try.
+    """
+
+    def __init__(self, names: NDArray[np.int64], index: NDArray[np.int64], position: NDArray[np.int64]) -> None:
+        self.names, self.index, self.position = names, index, position
+        self.doubled = [names]
+
+    def _of_length(self, length: int) -> NDArray[np.int64]:
+        """Numbers of the contexts that end at each pattern, shape (T,); where one would begin too early it means nothing."""
+        while 2 ** len(self.doubled) <= length:
+            half = 2 ** (len(self.doubled) - 1)
+            self.doubled.append(self._joined(self.doubled[-1], self.doubled[-1], half))
+        numbers, done = None, 0
+        for level, ranks in enumerate(self.doubled):
+            if length >> level & 1:
+                numbers = ranks if numbers is None else self._joined(numbers, ranks, done)
+                done += 2**level
+        assert numbers is not None
+        return numbers
+
+    def _joined(self, newer: NDArray[np.int64], older: NDArray[np.int64], apart: int) -> NDArray[np.int64]:
+        """Number the contexts of which the newer part has `apart` patterns."""
+        before = np.zeros_like(older)
+        before[apart:] = older[: len(older) - apart]
+        return np.asarray(np.unique(newer * len(newer) + before, return_inverse=True)[1], dtype=np.int64).ravel()
+
+    def clashes(self, length: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The places whose context of this length occurs with different successors, and the numbers of these contexts."""
+        position = self.position[self.index[self.position] >= length - 1]  # the context must lie inside the sequence
+        group = self._of_length(length)[position]
+        clash = _clashing(group, self.names[position + 1])
+        return position[clash], group[clash]
+
+    def least(self) -> int:
+        """The least length without a clash: a longer context never has one where a shorter one has none."""
+        high = 1
+        while len(self.clashes(high)[0]):
+            high *= 2
+        low = high // 2 + 1
+        while low < high:
+            middle = (low + high) // 2
+            low, high = (middle + 1, high) if len(self.clashes(middle)[0]) else (low, middle)
+        return high
 
 
 def _name_patterns(X: Patterns) -> NDArray[np.int64]:
     """Return equal patterns equal numbers, shape (T,)."""
-    return _numbered(as_items(X))
+    return np.asarray(np.unique(as_items(X), return_inverse=True)[1], dtype=np.int64).ravel()
 
 
 def _clashes_of_sums(
     X: Patterns, lengths: Lengths, order: int, leak: float, names: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the places where sums with a leak are equal and successors are not, and the numbers of these sums."""
+    """The places where sums with a leak are equal and successors are not, and the numbers of these sums."""
     inputs, _, counts = transitions(X, lengths, order)
     position = np.concatenate([np.arange(order - 1, T - 1) + end - T for T, end in zip(lengths, np.cumsum(lengths), strict=True)])
     sums = np.ascontiguousarray(sum_context(inputs, counts, leak))
     rows = sums.view(f"V{sums.itemsize * sums.shape[1]}").ravel()
-    group = _numbered(rows)
+    group = np.asarray(np.unique(rows, return_inverse=True)[1], dtype=np.int64).ravel()
     clash = _clashing(group, names[position + 1])
     return position[clash], group[clash]
 
