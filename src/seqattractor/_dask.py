@@ -31,7 +31,7 @@ class Watch:
         self._last_worker = time.monotonic()
 
     def threads(self) -> int:
-        """Return how many tasks the cluster can do at once; raise `ClusterLost` if nothing answers, or no worker has come back."""
+        """Return how many tasks the cluster can do at once; raise `ClusterLost` if it is gone."""
         now = time.monotonic()
         if now - self._asked >= _BETWEEN:
             threads = sum(self.ask(self._ask_for_threads).values())

@@ -277,8 +277,8 @@ class Store:
                             pass
             if problem is not None or damaged:
                 raise OSError(
-                    f"{describe_damage(self.path, problem, damaged)} It is not written to: `seqattractor sweep export {self.path} "
-                    "-o rest.db` makes a study of the rest, to continue with."
+                    f"{describe_damage(self.path, problem, damaged)} It is not written to: "
+                    f"`seqattractor sweep export {self.path} -o rest.db` makes a study of the rest, to continue with."
                 )
         except BaseException:
             db.close()
