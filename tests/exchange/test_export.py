@@ -46,7 +46,7 @@ def exact_next(layers, states):
 
 
 def run_nir(graph, spikes):
-    """A NIR graph as its definition says, in numpy."""
+    """A NIR graph by its definition, in numpy."""
     after = dict(graph.edges)
     name, values = "input", spikes.astype(np.float64)
     while name in after:
@@ -406,7 +406,7 @@ def test_given_weights_mean_what_the_equations_say(seed, order, hidden, silent, 
 
 
 @pytest.mark.parametrize(
-    ("arguments", "says"),
+    ("arguments", "message"),
     [
         ({"U": np.ones((4, 3)), "V": np.ones((3, 5))}, "U has 4 rows, one for each hidden neuron, but V has 5 columns"),
         (
@@ -422,8 +422,8 @@ def test_given_weights_mean_what_the_equations_say(seed, order, hidden, silent, 
         ({"U": np.eye(3), "frame_shape": (2, 2)}, "has 4 units, but the patterns have 3"),
     ],
 )
-def test_arrays_that_make_no_network_get_one_clear_sentence(arguments, says):
-    with pytest.raises(ValueError, match=says):
+def test_arrays_that_make_no_network_get_one_clear_sentence(arguments, message):
+    with pytest.raises(ValueError, match=message):
         sa.networks.from_arrays(**arguments)
 
 
@@ -439,7 +439,7 @@ class Step(torch.nn.Module):
 
 
 class TwoLayers(torch.nn.Module):
-    """A module that says in `forward` what it does with its linear layers."""
+    """A module that uses its linear layers in `forward`."""
 
     def __init__(self, low, behind=torch.sign):
         super().__init__()
@@ -484,7 +484,7 @@ def test_a_module_with_two_linear_layers_becomes_a_network_if_it_uses_them_so():
 
 
 @pytest.mark.parametrize(
-    ("module", "says"),
+    ("module", "message"),
     [
         (
             torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 3), Step()),
@@ -500,8 +500,8 @@ def test_a_module_with_two_linear_layers_becomes_a_network_if_it_uses_them_so():
         (torch.nn.ReLU(), "0 linear layers"),
     ],
 )
-def test_other_modules_get_one_clear_sentence(module, says):
-    with pytest.raises(ValueError, match=says):
+def test_other_modules_get_one_clear_sentence(module, message):
+    with pytest.raises(ValueError, match=message):
         sa.networks.from_torch(module)
 
 

@@ -144,10 +144,10 @@ def test_noise_while_learning_is_not_taken_for_a_lack_of_epochs():
 
 def test_what_cannot_be_stored_is_told_once_with_advice_that_was_not_tried():
     X = sa.datasets.random_sequences(1, 60, 6, rng=0)  # far more transitions than six units can tell apart
-    with pytest.warns(ConvergenceWarning) as told:
+    with pytest.warns(ConvergenceWarning) as seen:
         net = sa.SequenceAttractor(n_hidden="auto", on_conflict="learn", random_state=0).fit(X)
-    assert len(told) == 1
-    words = str(told[0].message)
+    assert len(seen) == 1
+    words = str(seen[0].message)
     missing = int(net.wrong_units(X).any(axis=1).sum())
     assert f"{missing} of 59 transitions are not stored" in words
     assert "order=2" in words
@@ -168,7 +168,7 @@ def rare_activity(n_patterns, n_units, active, seed):
     return np.where(np.random.default_rng(seed).random((n_patterns, n_units)) < active, 1, -1)
 
 
-def test_sizes_go_on_while_recall_gets_better():
+def test_sizes_grow_while_recall_gets_better():
     chosen, attempts = search(sa.SequenceAttractor("auto", order=5, random_state=0), rare_activity(80, 60, 0.04, seed=2))
     stored = [attempt for attempt in attempts if attempt.score == 1]
     assert len(stored) > PATIENCE + 1  # more sizes than would be tried if none of them did better
@@ -210,13 +210,13 @@ def test_sizes_that_take_too_much_work_are_left_out_and_that_is_told(monkeypatch
 
 
 def test_a_callback_sees_every_epoch_of_every_size_and_ends_the_search():
-    told = []
-    net = sa.SequenceAttractor(n_hidden="auto", random_state=0).fit(LOOP, callback=lambda *epoch: bool(told.append(epoch)))
-    assert sum(epoch == 1 for epoch, *_ in told) == LADDER.index(net.n_hidden_) + 1
-    told.clear()
+    seen = []
+    net = sa.SequenceAttractor(n_hidden="auto", random_state=0).fit(LOOP, callback=lambda *epoch: bool(seen.append(epoch)))
+    assert sum(epoch == 1 for epoch, *_ in seen) == LADDER.index(net.n_hidden_) + 1
+    seen.clear()
     with pytest.warns(ConvergenceWarning):
-        net.fit(LOOP, callback=lambda epoch, *_: bool(told.append(epoch)) or epoch == 4)
-    assert (told, net.n_hidden_, net.n_iter_) == ([1, 2, 3, 4], LADDER[0], 4)
+        net.fit(LOOP, callback=lambda epoch, *_: bool(seen.append(epoch)) or epoch == 4)
+    assert (seen, net.n_hidden_, net.n_iter_) == ([1, 2, 3, 4], LADDER[0], 4)
 
 
 def test_verbose_tells_of_every_size(capsys):
@@ -279,13 +279,13 @@ def test_an_attempt_that_recalls_everything_says_why_it_is_not_enough():
 
 
 def test_no_size_is_passed_over_without_a_reason():
-    told = []
+    seen = []
     for seed in range(3):
         net = sa.SequenceAttractor(n_hidden="auto", max_epochs=60, random_state=seed)  # too few for all margins of small networks
         _, attempts = search(net, sa.datasets.random_periodic(20, 60, rng=seed))
-        told += [attempt.describe() for attempt in attempts if not attempt.enough]
-    assert any("20 of 20 noisy cues recalled, but not all margins" in words for words in told)
-    assert all("not stored" in words or "asked for" in words or "margins" in words for words in told)
+        seen += [attempt.describe() for attempt in attempts if not attempt.enough]
+    assert any("20 of 20 noisy cues recalled, but not all margins" in words for words in seen)
+    assert all("not stored" in words or "asked for" in words or "margins" in words for words in seen)
 
 
 def test_one_flip_tells_where_a_tenth_of_the_units_is_too_much():

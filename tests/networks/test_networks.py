@@ -192,7 +192,7 @@ def test_initial_weights_have_standard_deviation_1e_3_not_variance():
 
 
 @pytest.mark.parametrize(
-    ("parameters", "error", "says"),
+    ("parameters", "error", "message"),
     [
         ({"n_hidden": 0}, ValueError, "n_hidden must be at least 1, but it is 0"),
         ({"n_hidden": 2.5}, TypeError, "n_hidden must be a whole number"),
@@ -213,14 +213,14 @@ def test_initial_weights_have_standard_deviation_1e_3_not_variance():
         ({"random_state": 0.5}, TypeError, "a seed is a whole number"),
     ],
 )
-def test_bad_parameters_get_one_clear_sentence(parameters, error, says):
-    with pytest.raises(error, match=says) as caught:
+def test_bad_parameters_get_one_clear_sentence(parameters, error, message):
+    with pytest.raises(error, match=message) as caught:
         sa.SequenceAttractor(**parameters).fit(X)
     assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("call", "says"),
+    ("call", "message"),
     [
         (lambda net: net.recall(X[0][:-1], steps=1), r"the cue has the shape \(29,\), but this network takes \(30,\)"),
         (lambda net: net.recall(X[None], steps=1), r"shape \(1, 9, 30\)"),
@@ -233,8 +233,8 @@ def test_bad_parameters_get_one_clear_sentence(parameters, error, says):
         (lambda net: net.partial_fit(X[:, :5]), "X has 5 features, but the network is expecting 30"),
     ],
 )
-def test_bad_cues_get_one_clear_sentence(call, says):
-    with pytest.raises(ValueError, match=says):
+def test_bad_cues_get_one_clear_sentence(call, message):
+    with pytest.raises(ValueError, match=message):
         call(trained())
 
 
@@ -316,7 +316,7 @@ def test_a_partial_fit_that_is_stopped_leaves_the_network_as_it_was(name, learne
         net.partial_fit(sa.datasets.random_periodic(5, X.shape[1], rng=1))
     monkeypatch.undo()
     assert set(vars(net)) == set(vars(twin))
-    for _ in range(2):  # and it goes on as if nothing had been
+    for _ in range(2):  # and it continues as if nothing had happened
         for attribute, value in vars(twin).items():
             if isinstance(value, np.ndarray):
                 assert np.array_equal(getattr(net, attribute), value), attribute

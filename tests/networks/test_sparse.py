@@ -83,8 +83,8 @@ def test_kernels_plain_loop_and_oracle_agree_bit_for_bit(data):
 
     plain = [U.tolist(), V.tolist(), V.T.tolist(), P.tolist(), theta.tolist()]
     pairs = list(zip(inputs.tolist(), targets.tolist(), strict=True))
-    told = [dataclasses.asdict(epoch) for epoch in epochs]
-    expected = oracle_sparse.learn(pairs, drive.tolist(), *plain, dataclasses.asdict(rule), told, np.random.default_rng(seed))
+    reported = [dataclasses.asdict(epoch) for epoch in epochs]
+    expected = oracle_sparse.learn(pairs, drive.tolist(), *plain, dataclasses.asdict(rule), reported, np.random.default_rng(seed))
     for compiled in (False, True):
         state = SparseState(
             *(U.copy(), V.copy(), V.T.copy(), P.copy(), theta.copy()),

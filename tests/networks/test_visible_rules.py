@@ -40,7 +40,7 @@ def test_slow_synapses_are_those_written_index_by_index(found, seed, lam, tau):
         assert net.step(cue).tolist() == path[1].tolist()
 
 
-def test_slow_synapses_hold_every_pattern_for_some_steps_and_then_go_on():
+def test_slow_synapses_hold_every_pattern_for_some_steps_and_then_continue():
     net = sa.zoo.SlowSynapseMemory(slow_weight=2.5, slow_steps=5).fit(WIDE)
     path = net.recall(WIDE[0], steps=40)
     visited = [int(np.flatnonzero((WIDE[:-1] == state).all(axis=1))[0]) for state in path]
@@ -96,13 +96,13 @@ def test_the_papers_rule_passed_by_a_user_is_the_built_in_perceptron():
 
 
 def test_a_rule_of_ones_own_learns_from_a_stream_and_tells_its_progress():
-    told = []
-    fitted = sa.VisibleNetwork(rule=three_factor, init_scale=0).fit(X, callback=lambda *epoch: told.append(epoch))
+    seen = []
+    fitted = sa.VisibleNetwork(rule=three_factor, init_scale=0).fit(X, callback=lambda *epoch: seen.append(epoch))
     stream = sa.VisibleNetwork(rule=three_factor, init_scale=0)
     while not getattr(stream, "converged_", False):
         stream.partial_fit(X)
     assert np.array_equal(stream.W_, fitted.W_)
-    assert told == [(k + 1, 0, e) for k, e in enumerate(fitted.visible_errors_)]
+    assert seen == [(k + 1, 0, e) for k, e in enumerate(fitted.visible_errors_)]
 
 
 def test_a_callback_that_says_true_ends_a_rule_of_ones_own():

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from seqattractor.rule import field, heaviside
 
 Array = NDArray[np.float64]
-# Unit roundoff of float64, with room for both the network's sums and ours.
+# Unit roundoff of float64, with headroom for both the network's sums and ours.
 _ROUNDING = 16 * 2.0**-53
 
 

@@ -200,12 +200,6 @@ def comparison_curves(
     >>> ax = comparison_curves(comparison)
     >>> ax.get_xlabel(), ax.lines[0].get_xdata()
     ('period length T', array([ 5, 40]))
-
-    For a column of a paper:
-
-    >>> with sa.plots.style(paper=True):
-    ...     ax = comparison_curves(comparison, legend="above")
-    ...     ax.figure.savefig("length.pdf")  # doctest: +SKIP
     """
     if not hasattr(comparison, "results"):
         raise TypeError(f"comparison must be what sa.compare gives, but it is {say(comparison)}.")

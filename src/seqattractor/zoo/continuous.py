@@ -57,8 +57,8 @@ class ContinuousMemory(SequenceMemory):
     def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:
         """Run on for one read-out interval and read patterns out, (B, N) -> (B, N); `memory` holds the states and is changed.
 
-        Units of `states` that differ from what was read out last have been changed from outside, by noise or by another cue:
-        they are set to the values that a cue would give them.
+        Units of `states` that differ from the last read-out were changed by noise, and are set
+        anew.
         """
         carried: States = self.start(states) if memory is None else memory
         changed = self._read_out(carried) != states

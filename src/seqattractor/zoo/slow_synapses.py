@@ -79,7 +79,6 @@ class SlowSynapseMemory(OnlineMemory):
         return self._last_errors()
 
     def _init_learning(self, transitions: Transitions) -> None:
-        """Start from zero weights."""
         N = self.n_features_in_
         self.W_, self.W_S_ = np.zeros((N, N)), np.zeros((N, N))
         self._no_errors_yet()
