@@ -127,16 +127,7 @@ def choose_hidden(
     """Return the smallest network that stores everything and recalls from noisy cues, else the best, and all attempts.
 
     Hidden neurons with errors left need more epochs, visible ones more hidden neurons. `net` is not
-    changed; ``max_epochs`` is raised only if it is "auto"; where `callback` returns True, the
-    search ends.
-
-    Examples
-    --------
-    >>> import seqattractor as sa
-    >>> net = sa.SequenceAttractor(n_hidden="auto", random_state=0)
-    >>> chosen, attempts = choose_hidden(net, net.transitions(sa.datasets.random_periodic(10, 40, rng=0)))
-    >>> chosen.n_hidden == attempts[-1].n_hidden, attempts[-1].score
-    (True, 1.0)
+    changed; ``max_epochs`` is raised only if "auto"; where `callback` returns True, the search ends.
     """
     search = _Search(net, transitions, report, callback)
     usual = epochs = net._epoch_limit

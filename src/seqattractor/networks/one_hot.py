@@ -27,10 +27,10 @@ class OneHotNetwork(OnlineMemory):
         zeta = sign(U xi - (N - 2k))   U = (x(1), ..., x(T-1))^T
         xi'  = sign(V zeta + b)        V = (x(2), ..., x(T)),  b = x(2) + ... + x(T)
 
-    Nothing is learned. The paper proves Theorem 1 with k = 0 (``tolerance=0``): there, one flipped unit leaves all hidden neurons
-    off, and the next state is all +1. The default k is the largest with which no state turns on the neurons of two different
-    patterns, so that up to k wrong units, whichever they are, are corrected in one step. For random flips a larger k withstands
-    more of them, as long as it stays well below the distance between patterns.
+    Nothing is learned. The paper proves Theorem 1 with k = 0, where one flipped unit leaves all
+    hidden neurons off. The default k is the largest with which no state turns on the neurons of two
+    different patterns, so that any k wrong units are corrected in one step. For random flips a
+    larger k withstands more of them.
 
     Parameters
     ----------

@@ -76,13 +76,7 @@ _OF_USERS = [(marker, line, filled) for line in ("-", "--", "-.", ":") for fille
 
 
 def looks_of(names: Sequence[str]) -> dict[str, Look]:
-    """Return the looks of networks; the user's have the colour of the text, and markers and lines in their order.
-
-    Examples
-    --------
-    >>> looks_of(["mine", "attractor"])["attractor"]
-    Look(color='#3a8fc7', marker='o', line='-', filled=True)
-    """
+    """Return the looks of networks, also of the user's, by their names."""
     color = str(mpl.rcParams["text.color"])
     ways = cycle(_OF_USERS)
     return {name: LOOKS[name] if name in LOOKS else Look(color, *next(ways)) for name in names}

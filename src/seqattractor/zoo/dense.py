@@ -316,10 +316,10 @@ class DenseSequenceMemory(PatternStore):
     ----------
     interaction : {"polynomial", "exponential", "softmax"}
     degree : int or "auto"
-        d of the polynomial. "auto" takes the least from 2 on at which, for every stored pattern, the weights ``|m|^d`` of all
-        others add up to at most half of its own: then each transition is right. That is 2 to 5 for random patterns, dozens for
-        pictures, of which degree 2 stores nothing, and 1000 where patterns are too much alike for any. With the pseudo-inverse it
-        is 2.
+        d of the polynomial. "auto" takes the least from 2 to 1000 at which, for every stored
+        pattern, the weights ``|m|^d`` of all others add up to at most half of its own: then each
+        transition is right. That is 2 to 5 for random patterns, and dozens for pictures. With the
+        pseudo-inverse it is 2.
     beta : float
         The steepness of the exponential and the softmax; 1 in Chaudhry et al.
     pseudo_inverse : bool

@@ -34,10 +34,8 @@ class DynamicEnergyMemory(DelayedMemory):
     T_f, T_d, dt, read_out_interval, on_conflict
         As in `DenseEpisodicMemory`, and so are the attributes. A run starts with v = s = cue.
 
-    Notes
-    -----
-    Equations and parameters are those of the authors' published code; the law of the escape time was derived from their ansatz
-    lambda = sqrt(r) and is tested here against the dynamics.
+    Notes ----- Equations and parameters are those of the authors' published code; the escape time
+    follows from their ansatz.
 
     References
     ----------

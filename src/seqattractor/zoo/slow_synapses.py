@@ -119,14 +119,7 @@ def remember(memory: Patterns, states: Patterns) -> NDArray[np.int32]:
 
 
 def unfinished(inputs: Patterns, targets: Patterns) -> Patterns:
-    """Return the patterns with which sequences end, once each: those that have no successor, shape (k, N).
-
-    Examples
-    --------
-    >>> X = np.array([[1, 1], [1, -1], [-1, 1]], dtype=np.int8)
-    >>> unfinished(X[:-1], X[1:])
-    array([[-1,  1]], dtype=int8)
-    """
+    """Return the patterns that have no successor, once each, shape (k, N)."""
     known = {x.tobytes() for x in inputs}
     ends = {x.tobytes(): x for x in targets if x.tobytes() not in known}
     return np.array(list(ends.values()), dtype=np.int8).reshape(-1, targets.shape[1])

@@ -158,10 +158,7 @@ class StochasticMemory(OnlineMemory):
         return np.zeros((len(states), int(self.n_hidden))) if self.n_hidden else None
 
     def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:
-        """Return the most probable pattern after each state, (B, N) -> (B, N); `memory` is changed.
-
-        A hidden neuron takes its most probable state, too.
-        """
+        """Return the most probable pattern after each state, (B, N) -> (B, N); changes `memory`."""
         return self._after(states, memory, lambda u: u >= 0)
 
     def sample(self, cue: ArrayLike, steps: int, *, rng: Seed = None) -> Patterns:
