@@ -152,10 +152,12 @@ class SparseSequenceAttractor(OnlineMemory):
     SequenceAttractor : the paper's network.
     seqattractor.basin : how well stored sequences attract.
 
-    Notes ----- In a stream (`partial_fit`) learning steps of U are an eighth, those of V a
-    thirty-second of the first ones if rates decay, else the same. Targets are chosen anew, and a
-    stream may not store all that `fit` does. What is "auto" is chosen in the first call, without a
-    second try: give ``noise=0`` to a tiny network.
+    Notes
+    -----
+    In a stream (`partial_fit`) learning steps of U are an eighth, those of V a thirty-second of the
+    first ones if rates decay, else the same. Targets are chosen anew, and a stream may not store
+    all that `fit` does. What is "auto" is chosen in the first call, without a second try: give
+    ``noise=0`` to a tiny network.
 
     A state that is far from all stored ones may leave every hidden neuron silent. Visible fields are then zero, and as
     everywhere sign(0) = +1: the next pattern is +1 in all units, whatever was learned. ``net.hidden(state).any()`` is then False.

@@ -71,9 +71,11 @@ class VisibleNetwork(OnlineMemory):
     HebbianMemory, PseudoInverseMemory, SlowSynapseMemory : other memories without hidden neurons.
     seqattractor.separable : whether any weights W make a sequence.
 
-    References ---------- P. C. Bressloff and J. G. Taylor, Perceptron-like learning in
-    time-summating neural networks, 1992. Its text was not at hand; the rule is from general
-    knowledge, kappa and states of -1 and +1 are ours.
+    References
+    ----------
+    P. C. Bressloff and J. G. Taylor, Perceptron-like learning in time-summating neural networks,
+    1992. Its text was not at hand; the rule is from general knowledge, kappa and states of -1 and
+    +1 are ours.
 
     Examples
     --------

@@ -69,7 +69,9 @@ class CloneStructuredMemory(SequenceMemory):
     n_iter_, converged_
         The number of starts, whether no unit is wrong, N and 1.
 
-    Notes ----- Clones, restricted Baum-Welch and Viterbi training are as in the authors' code
+    Notes
+    -----
+    Clones, restricted Baum-Welch and Viterbi training are as in the authors' code
     (naturecomm_cscg). Ours are: no actions; a learned distribution of first clones; cycles, which
     come back to the clone they started with; and several random starts.
 

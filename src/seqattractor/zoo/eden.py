@@ -34,8 +34,10 @@ class DynamicEnergyMemory(DelayedMemory):
     T_f, T_d, dt, read_out_interval, on_conflict
         As in `DenseEpisodicMemory`, and so are the attributes. A run starts with v = s = cue.
 
-    Notes ----- Equations and parameters are those of the authors' published code; the escape time
-    follows from their ansatz.
+    Notes
+    -----
+    Equations and parameters are those of the authors' published code; the escape time follows from
+    their ansatz.
 
     References
     ----------

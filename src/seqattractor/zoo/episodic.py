@@ -290,9 +290,11 @@ class LinearEpisodicMemory(EpisodicMemory):
     a_s, a_c, b_d, T_f, T_d, dt, read_out_interval, on_conflict
         As in `DenseEpisodicMemory`, and so are the attributes.
 
-    Notes ----- Equations are those of the authors' notes and code, where patterns are not divided
-    by sqrt(N) and the delayed term has the factor a_c instead of sqrt(a_s) a_c. T_d and a_c were
-    chosen for random patterns.
+    Notes
+    -----
+    Equations are those of the authors' notes and code, where patterns are not divided by sqrt(N)
+    and the delayed term has the factor a_c instead of sqrt(a_s) a_c. T_d and a_c were chosen for
+    random patterns.
 
     Examples
     --------
