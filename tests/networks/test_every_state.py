@@ -244,13 +244,13 @@ def check_every_state(name, N, order, seed):
 @pytest.mark.parametrize("name", network_names())
 @settings(max_examples=12)
 @given(size=st.sampled_from([(2, 1), (3, 1), (4, 1), (2, 2)]), seed=st.integers(0, 10**6))
-def test_every_state_is_answered_as_the_definition_says(name, size, seed):
+def test_every_state_is_answered_by_the_definition(name, size, seed):
     check_every_state(name, *size, seed)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("N", "order"), [(5, 1), (6, 1), (7, 1), (8, 1), (3, 2), (4, 2), (2, 3)])
 @pytest.mark.parametrize("name", network_names())
-def test_every_state_of_up_to_eight_units_is_answered_as_the_definition_says(name, N, order):
+def test_every_state_of_up_to_eight_units_is_answered_by_the_definition(name, N, order):
     for seed in range(10):
         check_every_state(name, N, order, seed)

@@ -42,11 +42,11 @@ def rejection_of(call, *args, **kwargs):
         sa.plots.hidden_raster,
     ],
 )
-def test_what_is_not_a_network_cannot_be_analysed(ask, net):
+def test_only_networks_can_be_analysed(ask, net):
     assert "must be a network that has learned" in rejection_of(ask, net, X)
 
 
-def test_a_network_that_has_not_learned_is_told_so():
+def test_a_network_that_has_not_learned_is_rejected():
     for ask in (sa.basin_fraction, sa.robustness_curve, sa.certify, sa.find_attractors, sa.hidden_activity, sa.lost_starts):
         assert "not fitted" in rejection_of(ask, sa.zoo.LookupMemory(), X)
 
@@ -76,12 +76,12 @@ def test_a_network_that_has_not_learned_is_told_so():
 @pytest.mark.parametrize(
     "take", [NET.score, sa.zoo.LookupMemory().fit, sa.separable, sa.find_conflicts, sa.Sequences, sa.unbinarize]
 )
-def test_what_is_not_an_array_of_patterns_is_refused(take, data):
+def test_data_that_are_no_array_of_patterns_are_rejected(take, data):
     rejection_of(take, data)
 
 
 @pytest.mark.parametrize("iterator", [iter([]), (x for x in ()), map(int, []), [], ()])
-def test_iterators_without_anything_are_refused(iterator):
+def test_iterators_without_anything_are_rejected(iterator):
     for take in (sa.success_rate, sa.binarize, sa.noise.as_generator, sa.plots.state_space, NET.recall, sa.close_loops):
         more = {NET.recall: (3,)}.get(take, ())
         if not (take is sa.noise.as_generator and isinstance(iterator, (list, tuple))):  # an empty list is a seed of numpy's
@@ -102,7 +102,7 @@ def test_iterators_without_anything_are_refused(iterator):
     ],
     ids=lambda p: f"{next(iter(p))}-{str(next(iter(p.values())))[:12]}" if isinstance(p, dict) else None,
 )
-def test_parameters_that_cannot_be_reckoned_with_are_refused(engine, parameters):
+def test_parameters_that_cannot_be_reckoned_with_are_rejected(engine, parameters):
     sentence = rejection_of(sa.SequenceAttractor(**{"n_hidden": 10, "engine": engine, "random_state": 0} | parameters).fit, X)
     assert next(iter(parameters)).removeprefix("n_").split("_")[0] in sentence
 
@@ -111,13 +111,13 @@ def test_parameters_that_cannot_be_reckoned_with_are_refused(engine, parameters)
     "name", ["bias", "noise", "active_weight", "n_winners", "eta_hidden", "learned_feedback", "kappa_active"]
 )
 @pytest.mark.parametrize("value", [10**30, 2**63, 10**400, -1, "x", None, 1j, float("nan")], ids=lambda v: str(v)[:6])
-def test_parameters_of_the_sparse_network_are_refused(name, value):
+def test_parameters_of_the_sparse_network_are_rejected(name, value):
     if name in ("eta_hidden", "learned_feedback") and value in (10**30, 2**63):
         pytest.skip("large, but one can reckon with it")
     assert name in rejection_of(sa.SparseSequenceAttractor(20, random_state=0, **{name: value}).fit, X)
 
 
-def test_noise_that_makes_no_sense_is_refused():
+def test_noise_that_makes_no_sense_is_rejected():
     for frame in (np.inf, np.nan, -1, 0, 10**30, "x", [2**32, 2**32], (2.5, 12), [[5, 6]]):
         rejection_of(sa.noise.occlude, X, frame)
     for fraction in (0, 2, np.nan, "x", None, 10**400, 1j):
@@ -130,7 +130,7 @@ def test_noise_that_makes_no_sense_is_refused():
         rejection_of(sa.noise.flip, X, 2, rng)
 
 
-def test_sizes_beyond_the_memory_are_refused_before_any_is_taken():
+def test_sizes_beyond_the_memory_are_rejected_before_any_is_taken():
     for starts in (10**30, 10**15, 2**62, 0, -1, 2.5, True):
         rejection_of(sa.find_attractors, NET, X, starts=starts)
     assert "memory" in rejection_of(sa.find_attractors, NET, X, starts=10**15)
@@ -158,7 +158,7 @@ def test_counts_of_small_integers_do_not_wrap():
     assert sa.analysis.wilson_interval(np.int8(100), np.int8(120)) == sa.analysis.wilson_interval(100, 120)
 
 
-def test_a_refused_figure_leaves_no_empty_figure_behind():
+def test_a_rejected_figure_leaves_no_empty_figure_behind():
     from matplotlib import pyplot as plt
 
     for draw in (
@@ -187,7 +187,7 @@ def test_results_are_asked_for_what_they_have():
     rejection_of(sa.robustness_curve(NET, X, flips=[1], trials=2, rng=0).at, 1)
 
 
-def test_values_are_told_on_one_short_line():
+def test_values_are_described_on_one_short_line():
     class Silent:
         def __repr__(self):
             raise RuntimeError
@@ -230,7 +230,7 @@ def test_names_are_counted_before_they_are_read():
             sa.Sequences(X[:2], **given)
 
 
-def test_patterns_beyond_the_memory_are_refused_before_they_are_read(monkeypatch):
+def test_patterns_beyond_the_memory_are_rejected_before_they_are_read(monkeypatch):
     monkeypatch.setattr(patterns, "pieces", lambda *sizes: pytest.fail("they are read"))
     with pytest.raises(MemoryError, match="Unable to allocate"):
         sa.SequenceAttractor(20).fit(np.broadcast_to(np.int8(1), (2**40, 2)))

@@ -131,7 +131,7 @@ def test_pseudo_inverse_stores_independent_patterns_exactly():
     assert not hasattr(net, "partial_fit")  # it needs all patterns at once
 
 
-def test_learning_tells_its_progress_and_stops_when_told():
+def test_learning_reports_its_progress_and_stops_on_request():
     seen = []
     net = sa.SequenceAttractor(60, random_state=0, max_epochs=50)
     with pytest.warns(ConvergenceWarning):
@@ -158,7 +158,7 @@ def test_errors_left_over_give_a_convergence_warning():
     assert of_attractor[0].filename == of_visible[0].filename == __file__  # where the user called fit
 
 
-def test_a_conflict_is_refused_by_name_and_can_be_learned_on_request():
+def test_a_conflict_is_rejected_by_name_and_can_be_learned_on_request():
     Y = np.array([[1, 1, 1], [1, -1, 1], [1, 1, 1], [-1, -1, 1]])
     with pytest.raises(ValueError, match=r"pattern 0 of sequence 0 occurs again as pattern 2 .* use order=2"):
         sa.SequenceAttractor(10).fit(Y)
@@ -168,7 +168,7 @@ def test_a_conflict_is_refused_by_name_and_can_be_learned_on_request():
     assert not net.converged_
 
 
-def test_the_network_keeps_no_reference_to_the_patterns():
+def test_the_network_holds_no_reference_to_the_patterns():
     net = trained()
     assert not any(np.shares_memory(v, X) for v in vars(net).values() if isinstance(v, np.ndarray))
 
@@ -256,7 +256,7 @@ def test_one_row_is_one_cue_and_a_batch_of_one_has_three_dimensions():
     assert net.step(X[:1]).shape == net.predict(X[:1]).shape == (1, 30)  # which go row by row, and continue nothing
 
 
-def test_a_network_that_learned_nothing_says_so():
+def test_a_network_that_learned_nothing_raises():
     for call in (lambda n: n.recall(X[0], steps=1), lambda n: n.score(X), lambda n: n.save("never-written.npz")):
         with pytest.raises(NotFittedError):
             call(sa.SequenceAttractor())
@@ -342,7 +342,7 @@ def test_a_rule_that_fails_in_the_middle_of_a_stream_leaves_the_weights_as_they_
     assert net.n_iter_ == len(net.visible_errors_) == 1
 
 
-def test_a_fit_that_fails_after_set_params_keeps_what_was_learned():
+def test_a_fit_that_fails_after_set_params_is_rolled_back():
     net = trained()
     before = net.U_.copy()
     with pytest.raises(ValueError, match="n_hidden"):

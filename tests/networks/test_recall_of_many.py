@@ -76,7 +76,7 @@ def test_many_states_at_once_have_the_answers_of_exact_sums(kind, N, M, silent, 
 
 @settings(max_examples=40)
 @given(N=st.integers(2, 120), seed=st.integers(0, 2**32), offset=st.sampled_from([0.0, 1e-3, -1e-9]))
-def test_sums_that_nearly_cancel_are_told_apart(N, seed, offset):
+def test_sums_that_nearly_cancel_have_the_right_sign(N, seed, offset):
     rng = np.random.default_rng(seed)
     W, x = near_ties(N, rng)
     others = draw_states(MANY, N, rng)

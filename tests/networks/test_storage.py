@@ -111,7 +111,7 @@ def bits(net):
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_every_network_comes_back_bit_for_bit_and_goes_on_learning_as_if_it_had_not_been_saved(name, tmp_path):
+def test_every_network_comes_back_bit_for_bit_and_continues_learning_as_if_never_saved(name, tmp_path):
     net = fit_quietly(ALL[name](), X)
     for _ in range(2):
         net.save(tmp_path / "a.npz")
@@ -353,7 +353,7 @@ def test_a_hostile_number_of_epochs_takes_no_memory_in_learning_on(tmp_path):
 
 
 @pytest.mark.parametrize("changed", [{"pulse": 2**31}, {"pulse": 1e9}, {"read_out_interval": 1e-6}])
-def test_a_hostile_time_is_refused_since_it_would_be_gone_through_step_by_step(tmp_path, changed):
+def test_a_hostile_time_is_rejected_since_it_would_be_gone_through_step_by_step(tmp_path, changed):
     path = tmp_path / "model.npz"
     fit_quietly(make_network("innate", n_hidden=8, trials=2, random_state=0), X).save(path)
     rewrite(path, within("parameters", **changed))
@@ -413,7 +413,7 @@ def test_a_file_sets_only_fitted_attributes_of_networks_of_users(tmp_path):
 
 
 @pytest.mark.parametrize("table", [None, np.ones((3, 3), dtype=np.int8), np.zeros((6, 20), dtype=np.int8)])
-def test_networks_of_users_that_cannot_make_a_step_are_refused(tmp_path, table):
+def test_networks_of_users_that_cannot_make_a_step_are_rejected(tmp_path, table):
     path = tmp_path / "own.npz"
     OwnTable().fit(X).save(path)
     rewrite(path, arrays={"table_": table})
@@ -421,7 +421,7 @@ def test_networks_of_users_that_cannot_make_a_step_are_refused(tmp_path, table):
         sa.load(path)
 
 
-def test_what_could_not_be_loaded_is_not_saved(tmp_path, model):
+def test_networks_that_could_not_be_loaded_are_not_saved(tmp_path, model):
     before = model.read_bytes()
     mersenne = sa.SequenceAttractor(30, random_state=np.random.Generator(np.random.MT19937(1))).fit(X)
     with pytest.raises(TypeError, match="random_state must be made by numpy"):
@@ -570,7 +570,7 @@ def test_a_pipe_or_a_device_is_not_replaced_by_a_file(model):
     assert pipe.is_fifo()
 
 
-def test_what_is_not_there_or_not_a_model_gets_one_clear_sentence(tmp_path):
+def test_missing_files_and_other_files_get_one_clear_sentence(tmp_path):
     with pytest.raises(FileNotFoundError, match="there is no model file"):
         sa.load(tmp_path / "none.npz")
     with pytest.raises(IsADirectoryError, match="is a folder"):
@@ -658,7 +658,7 @@ def test_new_files_and_folders_have_the_permissions_that_the_user_gives_to_new_f
     assert (tmp_path / "frames").stat().st_mode & 0o777 == 0o750
 
 
-def test_links_in_a_circle_are_refused(tmp_path):
+def test_links_in_a_circle_are_rejected(tmp_path):
     (tmp_path / "a").symlink_to(tmp_path / "b")
     (tmp_path / "b").symlink_to(tmp_path / "a")
     with pytest.raises(OSError, match="symbolic links"):
@@ -685,7 +685,7 @@ def test_a_link_stays_a_link_to_the_new_content(model):
     assert type(sa.load(model)) is sa.OneHotNetwork
 
 
-def test_a_read_only_file_is_refused_and_stays_as_it_is(model):
+def test_a_read_only_file_is_rejected_and_stays_as_it_is(model):
     before = model.read_bytes()
     model.chmod(0o444)
     with pytest.raises(PermissionError, match=r"model\.npz is read-only"):
@@ -694,7 +694,7 @@ def test_a_read_only_file_is_refused_and_stays_as_it_is(model):
     assert [path.name for path in model.parent.iterdir()] == [model.name]
 
 
-def test_a_name_that_cannot_be_written_is_told_as_it_was_given(model):
+def test_a_name_that_cannot_be_written_is_shown_as_it_was_given(model):
     with pytest.raises(OSError, match="too long") as caught:
         sa.load(model).save(model.with_name("x" * 300))
     assert str(caught.value.filename).endswith("/" + "x" * 300)

@@ -224,7 +224,8 @@ def from_torch(module: Any) -> ThresholdNetwork:
         threshold function behind it; or another module that uses one or two ``nn.Linear`` in this
         way. A threshold function gives -1 below zero and 1 above, or, for hidden neurons, 0 and 1.
         Where it gives the lower value at exactly zero, the offset is lowered by less than the
-        smallest step between two fields.
+        smallest step between two fields; where it gives neither, as ``torch.sign``, zero counts as
+        above.
 
     Returns
     -------

@@ -108,9 +108,9 @@ class SparseSequenceAttractor(OnlineMemory):
     max_epochs : int or "auto"
         How often the sequences are presented, at most. With noise the last third is for V alone,
         without noise, and ends after an epoch without any error, as all learning does in the
-        convergent setting. "auto" is 750, after which V continues alone while it has errors, as
-        does U before it if clean patterns come first; where `n_hidden` is "auto", too, it is 7500
-        if hidden neurons have errors left in the convergent setting.
+        convergent setting. "auto" is 750, and with noise V then continues alone while it has
+        errors, as does U before it if clean patterns come first; where `n_hidden` is "auto", too,
+        it is 7500 if hidden neurons have errors left in the convergent setting.
     order : int or "auto"
         How many past patterns the network looks at.
     on_conflict : {"raise", "learn"}

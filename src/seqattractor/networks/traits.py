@@ -48,7 +48,7 @@ class Traits:
     stores_patterns : bool, optional
         Whether the patterns themselves are the weights, with a unit for each.
     online : bool, optional
-        Whether it learns from one transition at a time, keeping no other.
+        Whether it learns from one transition at a time, without any other.
     local : bool, optional
         Whether every weight changes by the activity at its two ends.
     dwells : bool

@@ -1,8 +1,7 @@
 """CloneStructuredMemory: a hidden Markov model with clones of every pattern, the yardstick for repeated patterns.
 
-Only clones of the symbol that is seen can be active: transition probabilities are blocks T[g], (C,
-C), one for each pair g of symbols that follow each other. Learning is Baum-Welch, then Viterbi
-training.
+Only clones of the seen symbol can be active: transition probabilities are blocks T[g], (C, C), one
+for each pair g of successive symbols. Learning is Baum-Welch, then Viterbi training.
 """
 
 from __future__ import annotations

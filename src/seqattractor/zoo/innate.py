@@ -242,8 +242,7 @@ def draw_wiring(M: int, probability: float, g: float, rng: np.random.Generator) 
 def run_innate(wiring: Wiring, drive: States, wanted: States, P: States, x: States, tau: float, every: int = _EVERY) -> States:
     """Run sparse tanh neurons, tau dx/dt = -x + W r + drive, and train them; returns all r.
 
-    `wanted` (steps, n) are rates of plastic neurons; (0, n) does not train. Weights, P and x
-    change.
+    `wanted` (steps, n) are rates of plastic neurons; (0, n) does not train. Changes weights, P, x.
     """
     rates = np.empty_like(drive)
     if has_kernels():

@@ -1,7 +1,7 @@
 """PinnedRateMemory: a random rate network of which a part of the weights is trained to follow a sequence (Rajan et al. 2016).
 
-The rule is recursive least squares (`least_squares_step`): weights w on inputs r with the wanted value
-f change by -c (w . r - f) k. One P, at first I / alpha, serves all units.
+The rule is recursive least squares (`least_squares_step`): weights w on inputs r with the wanted f
+change by -c (w . r - f) k. One P, at first I / alpha, serves all units.
 """
 
 from __future__ import annotations
@@ -154,8 +154,7 @@ class PinnedRateMemory(ContinuousMemory):
 def run_pinning(J: States, plastic: NDArray[np.int64], drive: States, wanted: States, P: States, x: States, tau: float) -> States:
     """Run sigmoid units, tau dx/dt = -x + J r + drive, and train `plastic` columns; returns all x.
 
-    `wanted` (steps, N) are the inputs J r of units; (0, N) does not train. J, P (m, m) and x
-    change.
+    `wanted` (steps, N) are the inputs J r of units; (0, N) does not train. Changes J, P and x.
     """
     states = np.empty_like(drive)
     if has_kernels():

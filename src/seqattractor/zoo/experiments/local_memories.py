@@ -129,7 +129,7 @@ BREA = Experiment(
     source="J. Brea, W. Senn, J.-P. Pfister 2013",
     trial=run_brea,
     about="A sequence in which one pattern has three different successors, A B A C A D. What comes next is not in the visible "
-    "neurons: hidden ones must keep it, and learn to by a local rule with one factor for all.",
+    "neurons: hidden ones must remember it, and learn to by a local rule with one factor for all.",
     not_verified="formulas and figures: only the abstract was at hand. Sizes are ours.",
     panels=(
         Panel(
