@@ -46,7 +46,7 @@ def exact_next(layers, states):
 
 
 def run_nir(graph, spikes):
-    """A NIR graph as its definition says, in numpy."""
+    """A NIR graph by its definition, in numpy."""
     after = dict(graph.edges)
     name, values = "input", spikes.astype(np.float64)
     while name in after:
@@ -169,7 +169,7 @@ def test_files_bring_the_network_back(trained, tmp_path):
     assert graph.metadata["class"] == type(trained).__name__
 
 
-def test_models_tell_what_they_are(trained):
+def test_models_describe_themselves(trained):
     model = sa.networks.to_onnx(trained)
     onnx.checker.check_model(model, full_check=True)
     facts = {entry.key: entry.value for entry in model.metadata_props}
@@ -202,7 +202,7 @@ def test_a_module_can_be_copied_pickled_and_filled_from_its_state():
         assert torch.equal(module(cues), want[:, 1])
 
 
-def test_a_module_refuses_what_would_make_it_wrong():
+def test_a_module_rejects_what_would_make_it_wrong():
     net = sa.SequenceAttractor(10, order=2, random_state=0)
     fit_quietly(net, X)
     module = sa.networks.to_torch(net)
@@ -263,7 +263,7 @@ def test_an_absent_package_is_asked_for_in_one_sentence(package, extra, use, tmp
         use(net, lambda name: tmp_path / name)
 
 
-def test_an_ending_says_the_format(tmp_path):
+def test_an_ending_selects_the_format(tmp_path):
     net = sa.OneHotNetwork().fit(X)
     with pytest.raises(ValueError, match=r"the endings are \.npz, \.safetensors, \.onnx, \.nir"):
         net.export(tmp_path / "model.h5")
@@ -384,7 +384,7 @@ def test_given_weights_are_analysed_as_learned_ones_are(tmp_path):
     silent=st.sampled_from((-1, 0)),
     N=st.integers(1, 3),
 )
-def test_given_weights_mean_what_the_equations_say(seed, order, hidden, silent, N):
+def test_given_weights_follow_the_equations(seed, order, hidden, silent, N):
     rng = np.random.default_rng(seed)
     draw = lambda *shape: rng.integers(-2, 3, shape)  # noqa: E731 whole numbers: many ties
     b, theta, c = draw(hidden), draw(hidden), draw(N)
@@ -406,7 +406,7 @@ def test_given_weights_mean_what_the_equations_say(seed, order, hidden, silent, 
 
 
 @pytest.mark.parametrize(
-    ("arguments", "says"),
+    ("arguments", "message"),
     [
         ({"U": np.ones((4, 3)), "V": np.ones((3, 5))}, "U has 4 rows, one for each hidden neuron, but V has 5 columns"),
         (
@@ -422,8 +422,8 @@ def test_given_weights_mean_what_the_equations_say(seed, order, hidden, silent, 
         ({"U": np.eye(3), "frame_shape": (2, 2)}, "has 4 units, but the patterns have 3"),
     ],
 )
-def test_arrays_that_make_no_network_get_one_clear_sentence(arguments, says):
-    with pytest.raises(ValueError, match=says):
+def test_arrays_that_make_no_network_get_one_clear_sentence(arguments, message):
+    with pytest.raises(ValueError, match=message):
         sa.networks.from_arrays(**arguments)
 
 
@@ -439,7 +439,7 @@ class Step(torch.nn.Module):
 
 
 class TwoLayers(torch.nn.Module):
-    """A module that says in `forward` what it does with its linear layers."""
+    """A module that uses its linear layers in `forward`."""
 
     def __init__(self, low, behind=torch.sign):
         super().__init__()
@@ -484,7 +484,7 @@ def test_a_module_with_two_linear_layers_becomes_a_network_if_it_uses_them_so():
 
 
 @pytest.mark.parametrize(
-    ("module", "says"),
+    ("module", "message"),
     [
         (
             torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 3), Step()),
@@ -500,8 +500,8 @@ def test_a_module_with_two_linear_layers_becomes_a_network_if_it_uses_them_so():
         (torch.nn.ReLU(), "0 linear layers"),
     ],
 )
-def test_other_modules_get_one_clear_sentence(module, says):
-    with pytest.raises(ValueError, match=says):
+def test_other_modules_get_one_clear_sentence(module, message):
+    with pytest.raises(ValueError, match=message):
         sa.networks.from_torch(module)
 
 

@@ -92,7 +92,7 @@ def test_sums_of_few_bits_are_exact_in_float32_ties_included(simulator):
         assert np.array_equal(run(simulator, graph, states)[0], net.step(states))
 
 
-def test_whether_float32_suffices_is_told():
+def test_whether_float32_suffices_is_in_the_metadata():
     assert sa.networks.to_nir(sa.networks.from_arrays(np.eye(2) + 2.0**-30)).metadata["exact_in_float32"] == "false"
     assert sa.networks.to_nir(sa.networks.from_arrays(np.eye(2) + 2.0**-15)).metadata["exact_in_float32"] == "true"
 

@@ -26,7 +26,7 @@ def searched(X, **options):
 def test_default_splits_choose_a_network_that_stores_nothing_and_ours_one_that_recalls(seed):
     X = sa.datasets.random_periodic(13, 40, rng=seed)
     usual, ours = searched(X), searched(X, cv=LearnAll(), scoring=recall_scorer(flips=[2, 4]))
-    assert usual.cv_results_["mean_test_score"].tolist() == [0.0, 0.0, 0.0]  # nobody knows transitions that were not shown
+    assert usual.cv_results_["mean_test_score"].tolist() == [0.0, 0.0, 0.0]  # no network makes transitions that were not shown
     assert usual.best_params_ == {"n_hidden": 4}
     assert usual.best_estimator_.score(X) < 0.5
     assert ours.best_params_ == {"n_hidden": 120}
@@ -68,7 +68,7 @@ def test_pipelines_and_cross_validation():
 
 
 @pytest.mark.parametrize(
-    ("call", "says"),
+    ("call", "message"),
     [
         (lambda: recall_scorer(flips=-1), "flips must be whole numbers from 0"),
         (lambda: recall_scorer(flips=[]), "flips must be whole numbers"),
@@ -78,6 +78,6 @@ def test_pipelines_and_cross_validation():
         (lambda: recall_scorer()("net", [[1]]), "the estimator must be a network of seqattractor"),
     ],
 )
-def test_nonsense_gets_one_sentence(call, says):
-    with pytest.raises((TypeError, ValueError), match=says):
+def test_nonsense_gets_one_sentence(call, message):
+    with pytest.raises((TypeError, ValueError), match=message):
         call()

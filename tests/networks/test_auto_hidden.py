@@ -29,7 +29,7 @@ def search(net, X):
 
 
 @both
-def test_fit_takes_as_many_as_it_needs_and_says_nothing(cls):
+def test_fit_takes_as_many_as_it_needs_without_a_warning(cls):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         net = cls(n_hidden="auto", random_state=0).fit(LOOP)
@@ -142,12 +142,12 @@ def test_noise_while_learning_is_not_taken_for_a_lack_of_epochs():
     assert max(attempt.epochs for attempt in attempts) <= USUAL[type(net)]
 
 
-def test_what_cannot_be_stored_is_told_once_with_advice_that_was_not_tried():
+def test_too_many_transitions_warn_once_with_advice_that_was_not_tried():
     X = sa.datasets.random_sequences(1, 60, 6, rng=0)  # far more transitions than six units can tell apart
-    with pytest.warns(ConvergenceWarning) as told:
+    with pytest.warns(ConvergenceWarning) as seen:
         net = sa.SequenceAttractor(n_hidden="auto", on_conflict="learn", random_state=0).fit(X)
-    assert len(told) == 1
-    words = str(told[0].message)
+    assert len(seen) == 1
+    words = str(seen[0].message)
     missing = int(net.wrong_units(X).any(axis=1).sum())
     assert f"{missing} of 59 transitions are not stored" in words
     assert "order=2" in words
@@ -168,7 +168,7 @@ def rare_activity(n_patterns, n_units, active, seed):
     return np.where(np.random.default_rng(seed).random((n_patterns, n_units)) < active, 1, -1)
 
 
-def test_sizes_go_on_while_recall_gets_better():
+def test_sizes_grow_while_recall_gets_better():
     chosen, attempts = search(sa.SequenceAttractor("auto", order=5, random_state=0), rare_activity(80, 60, 0.04, seed=2))
     stored = [attempt for attempt in attempts if attempt.score == 1]
     assert len(stored) > PATIENCE + 1  # more sizes than would be tried if none of them did better
@@ -199,7 +199,7 @@ def test_sizes_that_do_not_fit_into_memory_end_the_search(monkeypatch):
     assert net.n_hidden_ <= 50  # as it was
 
 
-def test_sizes_that_take_too_much_work_are_left_out_and_that_is_told(monkeypatch):
+def test_sizes_that_take_too_much_work_are_left_out_and_that_is_recorded(monkeypatch):
     monkeypatch.setattr("seqattractor.networks.choose_hidden.MOST_WORK", 19**2 * (25 + 60) * 500)
     X = sa.datasets.random_periodic(20, 60, rng=2)
     _, attempts = search(sa.SequenceAttractor(n_hidden="auto", random_state=0), X)
@@ -210,16 +210,16 @@ def test_sizes_that_take_too_much_work_are_left_out_and_that_is_told(monkeypatch
 
 
 def test_a_callback_sees_every_epoch_of_every_size_and_ends_the_search():
-    told = []
-    net = sa.SequenceAttractor(n_hidden="auto", random_state=0).fit(LOOP, callback=lambda *epoch: bool(told.append(epoch)))
-    assert sum(epoch == 1 for epoch, *_ in told) == LADDER.index(net.n_hidden_) + 1
-    told.clear()
+    seen = []
+    net = sa.SequenceAttractor(n_hidden="auto", random_state=0).fit(LOOP, callback=lambda *epoch: bool(seen.append(epoch)))
+    assert sum(epoch == 1 for epoch, *_ in seen) == LADDER.index(net.n_hidden_) + 1
+    seen.clear()
     with pytest.warns(ConvergenceWarning):
-        net.fit(LOOP, callback=lambda epoch, *_: bool(told.append(epoch)) or epoch == 4)
-    assert (told, net.n_hidden_, net.n_iter_) == ([1, 2, 3, 4], LADDER[0], 4)
+        net.fit(LOOP, callback=lambda epoch, *_: bool(seen.append(epoch)) or epoch == 4)
+    assert (seen, net.n_hidden_, net.n_iter_) == ([1, 2, 3, 4], LADDER[0], 4)
 
 
-def test_verbose_tells_of_every_size(capsys):
+def test_verbose_prints_every_size(capsys):
     net = sa.SequenceAttractor(n_hidden="auto", random_state=0, verbose=1).fit(LOOP)
     lines = [line for line in capsys.readouterr().err.splitlines() if "hidden neurons" in line]
     assert lines[-1].startswith(f"{net.n_hidden_} hidden neurons, {net.n_iter_} epochs: 100.0% of the transitions, ")
@@ -238,7 +238,7 @@ def test_every_variant_can_choose(network, bias):
 @pytest.mark.parametrize("value", ["many", 2.5, None, True])
 @pytest.mark.parametrize("name", ["n_hidden", "max_epochs"])
 @both
-def test_other_words_are_refused(cls, name, value):
+def test_other_words_are_rejected(cls, name, value):
     with pytest.raises(TypeError, match=f"{name} must be a whole number or 'auto'"):
         cls(**{name: value}).fit(LOOP)
 
@@ -258,7 +258,7 @@ def test_it_takes_part_in_a_comparison(tmp_path):
     assert rows[0]["successes"] == 2
 
 
-def test_an_attempt_says_what_was_tried():
+def test_an_attempt_describes_what_was_tried():
     attempt = Attempt("SequenceAttractor", 50, 2, 300, True, 0, 0, 1.0, 19, 20, 20)
     said = attempt.describe()
     assert (
@@ -266,7 +266,7 @@ def test_an_attempt_says_what_was_tried():
     )
 
 
-def test_an_attempt_that_recalls_everything_says_why_it_is_not_enough():
+def test_an_attempt_that_recalls_everything_describes_why_it_is_not_enough():
     attempt = Attempt("SequenceAttractor", 50, 1, 500, False, 12, 0, 1.0, 20, 20, 20)
     assert not attempt.enough
     last = "updates of {} neurons in the last epoch)"
@@ -279,16 +279,16 @@ def test_an_attempt_that_recalls_everything_says_why_it_is_not_enough():
 
 
 def test_no_size_is_passed_over_without_a_reason():
-    told = []
+    seen = []
     for seed in range(3):
         net = sa.SequenceAttractor(n_hidden="auto", max_epochs=60, random_state=seed)  # too few for all margins of small networks
         _, attempts = search(net, sa.datasets.random_periodic(20, 60, rng=seed))
-        told += [attempt.describe() for attempt in attempts if not attempt.enough]
-    assert any("20 of 20 noisy cues recalled, but not all margins" in words for words in told)
-    assert all("not stored" in words or "asked for" in words or "margins" in words for words in told)
+        seen += [attempt.describe() for attempt in attempts if not attempt.enough]
+    assert any("20 of 20 noisy cues recalled, but not all margins" in words for words in seen)
+    assert all("not stored" in words or "asked for" in words or "margins" in words for words in seen)
 
 
-def test_one_flip_tells_where_a_tenth_of_the_units_is_too_much():
+def test_one_flip_shows_where_a_tenth_of_the_units_is_too_much():
     lost = Attempt("SequenceAttractor", 50, 1, 300, True, 0, 0, 1.0, recalled=0, recalled_one=8, cues=20)
     better = replace(lost, n_hidden=100, recalled_one=9)
     assert better.merit > lost.merit

@@ -32,7 +32,7 @@ def held_for(net, X, steps=200):
 
 @settings(max_examples=40)
 @given(slow_steps=st.integers(1, 25), eighths=st.integers(9, 64), T=st.integers(5, 12))
-def test_a_pattern_is_held_as_long_as_the_law_of_the_box_average_says(slow_steps, eighths, T):
+def test_a_pattern_is_held_as_long_as_the_law_of_the_box_average_predicts(slow_steps, eighths, T):
     lam = Fraction(eighths, 8)
     law = slow_steps * (1 + 1 / lam) / 2
     assume(law.denominator != 1)  # no field is zero

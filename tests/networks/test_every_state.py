@@ -1,4 +1,4 @@
-"""Every network of the registry answers every state of up to eight units as its definition, written index by index, says."""
+"""Every network of the registry answers every state of up to eight units as its definition does, written index by index."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def spike_timing(net, state):
 
 
 def scaffold(net, found):
-    """A label is found, and the next one's pattern read out; where a label is nearly another one nothing can be told."""
+    """A label is found, and the next one's pattern read out; where a label is nearly another one either may be right."""
     given = {name: getattr(net, name) for name in ("code", "threshold", "cue", "ridge")}
     true = oracle_scaffold.Scaffold([x.tolist() for x in found], net.W_pg_.tolist(), net.periods_.tolist(), **given)
 
@@ -166,14 +166,14 @@ def innate(net, state):
 
 
 def columns(net, state):
-    """Six steps of columns; where two are nearly equal nothing can be told."""
+    """Six steps of columns; where two are nearly equal either may be right."""
     arrays = (getattr(net, name).tolist() for name in ("W_", "beta_", "minicolumns_"))
     given = {name: getattr(net, name) for name in ("g_a", "g_beta", "tau_s", "tau_a", "dt")}
     values, clear = oracle_trained_rates.run_columns(*arrays, net.units_per_hypercolumn, state, **given, steps=6)
     return [(value, clear) for value in values]
 
 
-def told(signs):
+def as_state(signs):
     """Answers that no arithmetic on floats could change."""
     return [(sign, 1.0) for sign in signs]
 
@@ -207,15 +207,15 @@ def define(name, net, pairs, found):
         "predictive-2": lambda state: latent(net, state),
         "brea": lambda state: stochastic(net, state),
         "fiete": lambda state: spike_timing(net, state),
-        "slow-synapses": lambda state: told(oracle_rivals.slow_synapses(pairs, state, 1, 2.5, 5)[1]),
+        "slow-synapses": lambda state: as_state(oracle_rivals.slow_synapses(pairs, state, 1, 2.5, 5)[1]),
         "one-hot": lambda state: one_hot(pairs, state),
         "clone-hmm": lambda state: clones(net, state),
         "rnn": lambda state: recurrent(net, state),
         "pinning": lambda state: pinned(net, state),
         "innate": lambda state: innate(net, state),
         "bcpnn": lambda state: columns(net, state),
-        "sdm": lambda state: told(oracle_scaffold.next_sparse_distributed(net.V_.tolist(), net.A_.tolist(), state, 2)),
-        "lookup": lambda state: told(oracle_rivals.look_up(pairs, state)),
+        "sdm": lambda state: as_state(oracle_scaffold.next_sparse_distributed(net.V_.tolist(), net.A_.tolist(), state, 2)),
+        "lookup": lambda state: as_state(oracle_rivals.look_up(pairs, state)),
     }[name]
 
 
@@ -244,13 +244,13 @@ def check_every_state(name, N, order, seed):
 @pytest.mark.parametrize("name", network_names())
 @settings(max_examples=12)
 @given(size=st.sampled_from([(2, 1), (3, 1), (4, 1), (2, 2)]), seed=st.integers(0, 10**6))
-def test_every_state_is_answered_as_the_definition_says(name, size, seed):
+def test_every_state_is_answered_by_the_definition(name, size, seed):
     check_every_state(name, *size, seed)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("N", "order"), [(5, 1), (6, 1), (7, 1), (8, 1), (3, 2), (4, 2), (2, 3)])
 @pytest.mark.parametrize("name", network_names())
-def test_every_state_of_up_to_eight_units_is_answered_as_the_definition_says(name, N, order):
+def test_every_state_of_up_to_eight_units_is_answered_by_the_definition(name, N, order):
     for seed in range(10):
         check_every_state(name, N, order, seed)

@@ -1,4 +1,4 @@
-"""Arguments that make no sense are refused with one sentence that says what is wrong, wherever they are given."""
+"""Arguments that make no sense are rejected with one sentence that names the fault, wherever they are given."""
 
 import copy
 import pickle
@@ -18,8 +18,8 @@ X = np.array(sa.datasets.random_periodic(8, 30, rng=0))
 NET = sa.SequenceAttractor(n_hidden=60, random_state=0).fit(X)
 
 
-def refused(call, *args, **kwargs):
-    """The sentence with which a call is refused."""
+def rejection_of(call, *args, **kwargs):
+    """Return the sentence with which a call is rejected."""
     with pytest.raises((ValueError, TypeError)) as error:
         quietly(call, *args, **kwargs)
     sentence = str(error.value)
@@ -42,13 +42,13 @@ def refused(call, *args, **kwargs):
         sa.plots.hidden_raster,
     ],
 )
-def test_what_is_not_a_network_cannot_be_analysed(ask, net):
-    assert "must be a network that has learned" in refused(ask, net, X)
+def test_only_networks_can_be_analysed(ask, net):
+    assert "must be a network that has learned" in rejection_of(ask, net, X)
 
 
-def test_a_network_that_has_not_learned_is_told_so():
+def test_a_network_that_has_not_learned_is_rejected():
     for ask in (sa.basin_fraction, sa.robustness_curve, sa.certify, sa.find_attractors, sa.hidden_activity, sa.lost_starts):
-        assert "not fitted" in refused(ask, sa.zoo.LookupMemory(), X)
+        assert "not fitted" in rejection_of(ask, sa.zoo.LookupMemory(), X)
 
 
 @pytest.mark.parametrize(
@@ -76,16 +76,16 @@ def test_a_network_that_has_not_learned_is_told_so():
 @pytest.mark.parametrize(
     "take", [NET.score, sa.zoo.LookupMemory().fit, sa.separable, sa.find_conflicts, sa.Sequences, sa.unbinarize]
 )
-def test_what_is_not_an_array_of_patterns_is_refused(take, data):
-    refused(take, data)
+def test_data_that_are_no_array_of_patterns_are_rejected(take, data):
+    rejection_of(take, data)
 
 
 @pytest.mark.parametrize("iterator", [iter([]), (x for x in ()), map(int, []), [], ()])
-def test_iterators_without_anything_are_refused(iterator):
+def test_iterators_without_anything_are_rejected(iterator):
     for take in (sa.success_rate, sa.binarize, sa.noise.as_generator, sa.plots.state_space, NET.recall, sa.close_loops):
         more = {NET.recall: (3,)}.get(take, ())
         if not (take is sa.noise.as_generator and isinstance(iterator, (list, tuple))):  # an empty list is a seed of numpy's
-            refused(take, iterator, *more, **({"order": 1} if take is sa.close_loops else {}))
+            rejection_of(take, iterator, *more, **({"order": 1} if take is sa.close_loops else {}))
 
 
 @pytest.mark.parametrize("engine", ["exact", "reference"])
@@ -102,8 +102,8 @@ def test_iterators_without_anything_are_refused(iterator):
     ],
     ids=lambda p: f"{next(iter(p))}-{str(next(iter(p.values())))[:12]}" if isinstance(p, dict) else None,
 )
-def test_parameters_that_cannot_be_reckoned_with_are_refused(engine, parameters):
-    sentence = refused(sa.SequenceAttractor(**{"n_hidden": 10, "engine": engine, "random_state": 0} | parameters).fit, X)
+def test_parameters_that_cannot_be_reckoned_with_are_rejected(engine, parameters):
+    sentence = rejection_of(sa.SequenceAttractor(**{"n_hidden": 10, "engine": engine, "random_state": 0} | parameters).fit, X)
     assert next(iter(parameters)).removeprefix("n_").split("_")[0] in sentence
 
 
@@ -111,37 +111,37 @@ def test_parameters_that_cannot_be_reckoned_with_are_refused(engine, parameters)
     "name", ["bias", "noise", "active_weight", "n_winners", "eta_hidden", "learned_feedback", "kappa_active"]
 )
 @pytest.mark.parametrize("value", [10**30, 2**63, 10**400, -1, "x", None, 1j, float("nan")], ids=lambda v: str(v)[:6])
-def test_parameters_of_the_sparse_network_are_refused(name, value):
+def test_parameters_of_the_sparse_network_are_rejected(name, value):
     if name in ("eta_hidden", "learned_feedback") and value in (10**30, 2**63):
         pytest.skip("large, but one can reckon with it")
-    assert name in refused(sa.SparseSequenceAttractor(20, random_state=0, **{name: value}).fit, X)
+    assert name in rejection_of(sa.SparseSequenceAttractor(20, random_state=0, **{name: value}).fit, X)
 
 
-def test_noise_that_makes_no_sense_is_refused():
+def test_noise_that_makes_no_sense_is_rejected():
     for frame in (np.inf, np.nan, -1, 0, 10**30, "x", [2**32, 2**32], (2.5, 12), [[5, 6]]):
-        refused(sa.noise.occlude, X, frame)
+        rejection_of(sa.noise.occlude, X, frame)
     for fraction in (0, 2, np.nan, "x", None, 10**400, 1j):
-        refused(sa.noise.occlude, X, 30, fraction=fraction)
+        rejection_of(sa.noise.occlude, X, 30, fraction=fraction)
     for block in (((0, 2, 3),), ((0, 10**30),), "x", 5, ((2, 1),), ((0.5, 2),)):
-        refused(sa.noise.occlude, X, 30, block)
+        rejection_of(sa.noise.occlude, X, 30, block)
     for k in (-1, 31, 2.0, "x", True, 10**400, np.array([1])):
-        refused(sa.noise.flip, X, k)
+        rejection_of(sa.noise.flip, X, k)
     for rng in (-1, "x", 1.5, True, object(), [-1], ["x"], np.ones(3), np.broadcast_to(np.int8(1), 10**7)):
-        refused(sa.noise.flip, X, 2, rng)
+        rejection_of(sa.noise.flip, X, 2, rng)
 
 
-def test_sizes_beyond_the_memory_are_refused_before_any_is_taken():
+def test_sizes_beyond_the_memory_are_rejected_before_any_is_taken():
     for starts in (10**30, 10**15, 2**62, 0, -1, 2.5, True):
-        refused(sa.find_attractors, NET, X, starts=starts)
-    assert "memory" in refused(sa.find_attractors, NET, X, starts=10**15)
-    assert "memory" in refused(sa.robustness_curve, NET, X, trials=10**15)
-    assert "memory" in refused(NET.recall, X[0], 10**15)
-    assert "memory" in refused(sa.SequenceAttractor(n_hidden=10**12).fit, X)
-    assert "memory" in refused(sa.SparseSequenceAttractor(n_hidden=10**12).fit, X)
-    assert "memory" in refused(sa.zoo.LatentPredictiveMemory(n_latent=10**12).fit, X)
-    assert "memory" in refused(sa.datasets.random_periodic, 10**12, 100)
-    assert "memory" in refused(sa.datasets.moving_digits, 2, 10**9)
-    assert "memory" in refused(sa.close_loops, sa.datasets.xor(), order=10**15)
+        rejection_of(sa.find_attractors, NET, X, starts=starts)
+    assert "memory" in rejection_of(sa.find_attractors, NET, X, starts=10**15)
+    assert "memory" in rejection_of(sa.robustness_curve, NET, X, trials=10**15)
+    assert "memory" in rejection_of(NET.recall, X[0], 10**15)
+    assert "memory" in rejection_of(sa.SequenceAttractor(n_hidden=10**12).fit, X)
+    assert "memory" in rejection_of(sa.SparseSequenceAttractor(n_hidden=10**12).fit, X)
+    assert "memory" in rejection_of(sa.zoo.LatentPredictiveMemory(n_latent=10**12).fit, X)
+    assert "memory" in rejection_of(sa.datasets.random_periodic, 10**12, 100)
+    assert "memory" in rejection_of(sa.datasets.moving_digits, 2, 10**9)
+    assert "memory" in rejection_of(sa.close_loops, sa.datasets.xor(), order=10**15)
 
 
 def test_counts_of_small_integers_do_not_wrap():
@@ -158,7 +158,7 @@ def test_counts_of_small_integers_do_not_wrap():
     assert sa.analysis.wilson_interval(np.int8(100), np.int8(120)) == sa.analysis.wilson_interval(100, 120)
 
 
-def test_a_refused_figure_leaves_no_empty_figure_behind():
+def test_a_rejected_figure_leaves_no_empty_figure_behind():
     from matplotlib import pyplot as plt
 
     for draw in (
@@ -168,8 +168,8 @@ def test_a_refused_figure_leaves_no_empty_figure_behind():
         sa.plots.filmstrip,
         sa.plots.code_overlap,
     ):
-        refused(draw, "x")
-    assert "Axes" in refused(sa.plots.raster, X, ax="x")
+        rejection_of(draw, "x")
+    assert "Axes" in rejection_of(sa.plots.raster, X, ax="x")
     assert not plt.get_fignums()
 
 
@@ -181,13 +181,13 @@ def test_conflicts_can_be_copied_and_sent():
 
 def test_results_are_asked_for_what_they_have():
     comparison = sa.compare("random", ["lookup"], values=[5], trials=2)
-    assert "lookup" in refused(comparison.row, "x", 5)
-    refused(comparison.row, "lookup", 6)
-    refused(sa.separable(X).proof, 30)
-    refused(sa.robustness_curve(NET, X, flips=[1], trials=2, rng=0).at, 1)
+    assert "lookup" in rejection_of(comparison.row, "x", 5)
+    rejection_of(comparison.row, "lookup", 6)
+    rejection_of(sa.separable(X).proof, 30)
+    rejection_of(sa.robustness_curve(NET, X, flips=[1], trials=2, rng=0).at, 1)
 
 
-def test_values_are_told_on_one_short_line():
+def test_values_are_described_on_one_short_line():
     class Silent:
         def __repr__(self):
             raise RuntimeError
@@ -204,9 +204,9 @@ def test_values_are_told_on_one_short_line():
         Silent(),
         [X] * 3,
     ):
-        told = _checks.say(value)
-        assert len(told) <= 80
-        assert "\n" not in told
+        text = _checks.say(value)
+        assert len(text) <= 80
+        assert "\n" not in text
     assert (_checks.say(3), _checks.say("x"), _checks.say(10**400)) == ("3", "'x'", "a number of 401 digits")
 
 
@@ -230,7 +230,7 @@ def test_names_are_counted_before_they_are_read():
             sa.Sequences(X[:2], **given)
 
 
-def test_patterns_beyond_the_memory_are_refused_before_they_are_read(monkeypatch):
+def test_patterns_beyond_the_memory_are_rejected_before_they_are_read(monkeypatch):
     monkeypatch.setattr(patterns, "pieces", lambda *sizes: pytest.fail("they are read"))
     with pytest.raises(MemoryError, match="Unable to allocate"):
         sa.SequenceAttractor(20).fit(np.broadcast_to(np.int8(1), (2**40, 2)))

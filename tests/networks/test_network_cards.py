@@ -22,7 +22,7 @@ def shown(net):
     return html.unescape(re.sub(r"<[^>]+>", " ", page.split("<style>")[0]))
 
 
-def test_a_network_says_what_it_saw_and_how_learning_ended():
+def test_a_card_shows_the_data_and_how_learning_ended():
     assert "with 40 visible and 80 hidden neurons, 6,400 parameters" in shown(NET)
     assert "fit saw 1 sequence with 7 transitions; net.score(X) counts those that it makes" in shown(NET)
     assert f"converged: the last of {NET.n_iter_} epochs had no error" in shown(NET)
@@ -31,7 +31,7 @@ def test_a_network_says_what_it_saw_and_how_learning_ended():
     assert "fit saw 2 sequences with 12 transitions" in shown(two)
 
 
-def test_errors_that_are_left_are_told():
+def test_errors_that_are_left_are_shown():
     net = fit_quietly(sa.SequenceAttractor(2, max_epochs=3, random_state=0), X)
     missing = round((1 - net.score(X)) * 7)
     assert f"of which {missing} are not stored" in shown(net)
@@ -39,14 +39,14 @@ def test_errors_that_are_left_are_told():
     assert "not converged" in shown(net)
 
 
-def test_transitions_without_their_full_margin_are_told_apart():
+def test_transitions_without_their_full_margin_are_distinguished():
     net = fit_quietly(sa.SequenceAttractor(80, max_epochs=40, random_state=0), X)
     assert not net.converged_
     assert net.score(X) == 1
     assert "all of which were right when it ended, though not with their full margins" in shown(net)
 
 
-def test_nothing_is_said_of_what_nobody_counted(tmp_path):
+def test_numbers_that_were_not_counted_are_not_shown(tmp_path):
     unknown = "unknown, since a network does not store them; net.score(X) counts"
     assert unknown in shown(copy.deepcopy(NET).partial_fit(X))
     NET.save(tmp_path / "net.npz")
@@ -55,14 +55,14 @@ def test_nothing_is_said_of_what_nobody_counted(tmp_path):
     assert shown(pickle.loads(pickle.dumps(NET))) == shown(NET)
 
 
-def test_a_failed_fit_leaves_what_was_said():
+def test_a_failed_fit_leaves_the_card_unchanged():
     net = copy.deepcopy(NET)
     with pytest.raises(ValueError, match="must hold only -1 and \\+1"):
         net.fit([[[0, 3]]])
     assert shown(net) == shown(NET)
 
 
-def test_who_wants_text_gets_text():
+def test_text_is_shown_where_it_is_configured():
     with config_context(display="text"):
         assert not hasattr(NET, "_repr_html_")
         assert NET.__repr__().startswith("SequenceAttractor(")

@@ -131,7 +131,7 @@ def test_pseudo_inverse_stores_independent_patterns_exactly():
     assert not hasattr(net, "partial_fit")  # it needs all patterns at once
 
 
-def test_learning_tells_its_progress_and_stops_when_told():
+def test_learning_reports_its_progress_and_stops_on_request():
     seen = []
     net = sa.SequenceAttractor(60, random_state=0, max_epochs=50)
     with pytest.warns(ConvergenceWarning):
@@ -158,7 +158,7 @@ def test_errors_left_over_give_a_convergence_warning():
     assert of_attractor[0].filename == of_visible[0].filename == __file__  # where the user called fit
 
 
-def test_a_conflict_is_refused_by_name_and_can_be_learned_on_request():
+def test_a_conflict_is_rejected_by_name_and_can_be_learned_on_request():
     Y = np.array([[1, 1, 1], [1, -1, 1], [1, 1, 1], [-1, -1, 1]])
     with pytest.raises(ValueError, match=r"pattern 0 of sequence 0 occurs again as pattern 2 .* use order=2"):
         sa.SequenceAttractor(10).fit(Y)
@@ -168,7 +168,7 @@ def test_a_conflict_is_refused_by_name_and_can_be_learned_on_request():
     assert not net.converged_
 
 
-def test_the_network_keeps_no_reference_to_the_patterns():
+def test_the_network_holds_no_reference_to_the_patterns():
     net = trained()
     assert not any(np.shares_memory(v, X) for v in vars(net).values() if isinstance(v, np.ndarray))
 
@@ -192,7 +192,7 @@ def test_initial_weights_have_standard_deviation_1e_3_not_variance():
 
 
 @pytest.mark.parametrize(
-    ("parameters", "error", "says"),
+    ("parameters", "error", "message"),
     [
         ({"n_hidden": 0}, ValueError, "n_hidden must be at least 1, but it is 0"),
         ({"n_hidden": 2.5}, TypeError, "n_hidden must be a whole number"),
@@ -213,14 +213,14 @@ def test_initial_weights_have_standard_deviation_1e_3_not_variance():
         ({"random_state": 0.5}, TypeError, "a seed is a whole number"),
     ],
 )
-def test_bad_parameters_get_one_clear_sentence(parameters, error, says):
-    with pytest.raises(error, match=says) as caught:
+def test_bad_parameters_get_one_clear_sentence(parameters, error, message):
+    with pytest.raises(error, match=message) as caught:
         sa.SequenceAttractor(**parameters).fit(X)
     assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("call", "says"),
+    ("call", "message"),
     [
         (lambda net: net.recall(X[0][:-1], steps=1), r"the cue has the shape \(29,\), but this network takes \(30,\)"),
         (lambda net: net.recall(X[None], steps=1), r"shape \(1, 9, 30\)"),
@@ -233,8 +233,8 @@ def test_bad_parameters_get_one_clear_sentence(parameters, error, says):
         (lambda net: net.partial_fit(X[:, :5]), "X has 5 features, but the network is expecting 30"),
     ],
 )
-def test_bad_cues_get_one_clear_sentence(call, says):
-    with pytest.raises(ValueError, match=says):
+def test_bad_cues_get_one_clear_sentence(call, message):
+    with pytest.raises(ValueError, match=message):
         call(trained())
 
 
@@ -256,7 +256,7 @@ def test_one_row_is_one_cue_and_a_batch_of_one_has_three_dimensions():
     assert net.step(X[:1]).shape == net.predict(X[:1]).shape == (1, 30)  # which go row by row, and continue nothing
 
 
-def test_a_network_that_learned_nothing_says_so():
+def test_a_network_that_learned_nothing_raises():
     for call in (lambda n: n.recall(X[0], steps=1), lambda n: n.score(X), lambda n: n.save("never-written.npz")):
         with pytest.raises(NotFittedError):
             call(sa.SequenceAttractor())
@@ -316,7 +316,7 @@ def test_a_partial_fit_that_is_stopped_leaves_the_network_as_it_was(name, learne
         net.partial_fit(sa.datasets.random_periodic(5, X.shape[1], rng=1))
     monkeypatch.undo()
     assert set(vars(net)) == set(vars(twin))
-    for _ in range(2):  # and it goes on as if nothing had been
+    for _ in range(2):  # and it continues as if nothing had happened
         for attribute, value in vars(twin).items():
             if isinstance(value, np.ndarray):
                 assert np.array_equal(getattr(net, attribute), value), attribute
@@ -342,7 +342,7 @@ def test_a_rule_that_fails_in_the_middle_of_a_stream_leaves_the_weights_as_they_
     assert net.n_iter_ == len(net.visible_errors_) == 1
 
 
-def test_a_fit_that_fails_after_set_params_keeps_what_was_learned():
+def test_a_fit_that_fails_after_set_params_is_rolled_back():
     net = trained()
     before = net.U_.copy()
     with pytest.raises(ValueError, match="n_hidden"):

@@ -71,6 +71,6 @@ def test_one_transition_alone_bears_fewer_wrong_units_than_half():
 
 
 @pytest.mark.parametrize(("tolerance", "error"), [(-1, ValueError), (21, ValueError), (1.5, TypeError), ("all", TypeError)])
-def test_a_tolerance_that_is_no_number_of_units_is_refused(tolerance, error):
+def test_a_tolerance_that_is_no_number_of_units_is_rejected(tolerance, error):
     with pytest.raises(error, match="tolerance must be"):
         sa.OneHotNetwork(tolerance=tolerance).fit(sa.datasets.random_periodic(5, 20, rng=0))

@@ -45,7 +45,7 @@ def near_ties(N, rng):
 
 
 def check_against_fractions(W, x, offset, silent):
-    """Every answer is that of the true sum; only where float64 could not tell may it be either."""
+    """Every answer is that of the true sum; only where float64 rounds may it be either."""
     states = respond(W, x, offset, silent)
     assert states.dtype == np.int8
     assert set(np.unique(states)) <= {silent, 1}
@@ -76,7 +76,7 @@ def test_many_states_at_once_have_the_answers_of_exact_sums(kind, N, M, silent, 
 
 @settings(max_examples=40)
 @given(N=st.integers(2, 120), seed=st.integers(0, 2**32), offset=st.sampled_from([0.0, 1e-3, -1e-9]))
-def test_sums_that_nearly_cancel_are_told_apart(N, seed, offset):
+def test_sums_that_nearly_cancel_have_the_right_sign(N, seed, offset):
     rng = np.random.default_rng(seed)
     W, x = near_ties(N, rng)
     others = draw_states(MANY, N, rng)
@@ -89,7 +89,7 @@ def test_sums_that_nearly_cancel_are_told_apart(N, seed, offset):
 
 
 def test_float32_alone_would_get_near_ties_wrong():
-    """Otherwise the tests above would tell nothing."""
+    """Otherwise the tests above would prove nothing."""
     rng = np.random.default_rng(0)
     W, x = near_ties(100, rng)
     fields = [oracle.exact_field(w, x, 0.0) for w in W]
@@ -221,7 +221,7 @@ class NoisyShift(SureShift):
         return sa.noise.flip(super().next_patterns(states), 1, rng=self.asked_)
 
 
-def test_a_network_is_asked_once_about_a_state_only_if_its_class_says_that_it_is_deterministic():
+def test_a_network_is_asked_once_about_a_state_only_if_its_class_is_deterministic():
     X = sa.datasets.random_periodic(10, 8, rng=0)
     cues = np.tile(np.eye(8, dtype=np.int8) * 2 - 1, (25, 1))  # eight different ones, which follow each other
     plain, sure, noisy = (cls().fit(X) for cls in (Shift, SureShift, NoisyShift))

@@ -38,7 +38,7 @@ NETWORKS = [
 
 
 class Binarised(TransformerMixin, BaseEstimator):
-    """A network behind a threshold of 0: scikit-learn's checks feed real numbers, a memory of +-1 patterns refuses them."""
+    """A network behind a threshold of 0: scikit-learn's checks feed real numbers, which a memory of +-1 patterns rejects."""
 
     def __init__(self, net=None):
         self.net = net

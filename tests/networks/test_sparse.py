@@ -83,8 +83,8 @@ def test_kernels_plain_loop_and_oracle_agree_bit_for_bit(data):
 
     plain = [U.tolist(), V.tolist(), V.T.tolist(), P.tolist(), theta.tolist()]
     pairs = list(zip(inputs.tolist(), targets.tolist(), strict=True))
-    told = [dataclasses.asdict(epoch) for epoch in epochs]
-    expected = oracle_sparse.learn(pairs, drive.tolist(), *plain, dataclasses.asdict(rule), told, np.random.default_rng(seed))
+    reported = [dataclasses.asdict(epoch) for epoch in epochs]
+    expected = oracle_sparse.learn(pairs, drive.tolist(), *plain, dataclasses.asdict(rule), reported, np.random.default_rng(seed))
     for compiled in (False, True):
         state = SparseState(
             *(U.copy(), V.copy(), V.T.copy(), P.copy(), theta.copy()),
@@ -198,7 +198,7 @@ def test_a_callback_can_stop_where_v_has_no_error_left(compiled):
 
 
 @pytest.mark.parametrize("compiled", [False, True])
-def test_v_goes_on_alone_where_every_transition_is_made_but_not_with_its_margin(compiled):
+def test_v_continues_alone_where_every_transition_is_made_but_not_with_its_margin(compiled):
     """`converged_` promises margins: practice that is left is used for them, too; other targets are not."""
     X = sa.datasets.random_periodic(9, 20, rng=0)
     inputs, targets, _ = transitions(*check_sequences([X]))
@@ -314,7 +314,7 @@ def test_it_stores_more_patterns_than_it_has_hidden_neurons():
 
 
 @pytest.mark.slow
-def test_v_goes_on_alone_where_it_has_errors_left_and_stores_more_for_it():
+def test_v_continues_alone_where_it_has_errors_left_and_stores_more_for_it():
     hasty, patient = [], []
     for seed in range(8):
         X = sa.datasets.random_periodic(181, 60, rng=seed)
@@ -421,7 +421,7 @@ def test_independent_patterns_are_not_alike_and_correlated_ones_are(how, T, N):
         assert independent < 1.1 < correlated
 
 
-def test_in_a_crowd_patterns_that_are_alike_get_more_feedback_and_are_told_apart_by_it():
+def test_in_a_crowd_patterns_that_are_alike_get_more_feedback_and_are_separated_by_it():
     usual, more = [], []
     for seed in range(4):
         X = sa.datasets.random_periodic(201, 80, correlation=0.5, rng=seed)
@@ -507,7 +507,7 @@ def test_progress_is_printed_when_asked_for(capsys):
     assert capsys.readouterr().err.count("epoch") == 3
 
 
-def test_a_network_that_could_not_store_everything_says_so():
+def test_a_network_that_could_not_store_everything_warns():
     with pytest.warns(ConvergenceWarning, match="visible errors left"):
         sa.SparseSequenceAttractor(8, random_state=0, max_epochs=5).fit(X200)
 
@@ -530,13 +530,13 @@ def test_a_network_that_could_not_store_everything_says_so():
         ({"max_epochs": 0}, "max_epochs must be at least 1"),
     ],
 )
-def test_bad_options_are_refused_in_one_sentence(options, words):
+def test_bad_options_are_rejected_in_one_sentence(options, words):
     with pytest.raises(ValueError, match=words):
         sa.SparseSequenceAttractor(**options).fit(sa.datasets.random_periodic(5, 30, rng=0))
 
 
 @pytest.mark.parametrize("options", [{"bias": 1.5}, {"noise": "some"}, {"decay": 1}, {"n_hidden": "many"}, {"eta_visible": "x"}])
-def test_options_of_a_wrong_type_are_refused(options):
+def test_options_of_a_wrong_type_are_rejected(options):
     with pytest.raises(TypeError, match=f"{next(iter(options))} must be"):
         sa.SparseSequenceAttractor(**options).fit(sa.datasets.random_periodic(5, 30, rng=0))
 
@@ -634,7 +634,7 @@ def test_tiny_networks_store_what_they_are_given_with_the_defaults(n_hidden):
 
 
 @pytest.mark.parametrize("T", [3, 5, 8])
-def test_a_tiny_network_that_works_with_noise_keeps_it(T):
+def test_a_tiny_network_that_works_with_noise_is_not_learned_again(T):
     X = sa.datasets.random_periodic(T, 12, rng=T)
     by_default = sa.SparseSequenceAttractor(60, max_epochs=60, random_state=0).fit(X)
     chosen = sa.SparseSequenceAttractor(60, max_epochs=60, random_state=0, noise=by_default.noise_).fit(X)
@@ -643,7 +643,7 @@ def test_a_tiny_network_that_works_with_noise_keeps_it(T):
     np.testing.assert_array_equal(by_default.V_, chosen.V_)
 
 
-def test_noise_that_was_asked_for_is_kept_and_learning_that_was_stopped_does_not_start_again():
+def test_given_noise_is_not_changed_and_learning_that_was_stopped_does_not_start_again():
     X = sa.datasets.xor()
     assert fit_quietly(sa.SparseSequenceAttractor(60, max_epochs=30, random_state=0, noise=1), X).noise_ == 1
     epochs = []

@@ -111,7 +111,7 @@ def bits(net):
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_every_network_comes_back_bit_for_bit_and_goes_on_learning_as_if_it_had_not_been_saved(name, tmp_path):
+def test_every_network_comes_back_bit_for_bit_and_continues_learning_as_if_never_saved(name, tmp_path):
     net = fit_quietly(ALL[name](), X)
     for _ in range(2):
         net.save(tmp_path / "a.npz")
@@ -224,7 +224,7 @@ CONSTANT = {"bit_generator": "PCG64", "state": {"state": 0, "inc": 0}, "has_uint
 
 
 @pytest.mark.parametrize(
-    ("change", "says"),
+    ("change", "message"),
     [
         (lambda h: {**h, "version": 99}, "version 99, but this seqattractor reads version 1"),
         (lambda h: {**h, "format": "other"}, "not a seqattractor model"),
@@ -261,12 +261,12 @@ CONSTANT = {"bit_generator": "PCG64", "state": {"state": 0, "inc": 0}, "has_uint
         (within("values", __class__="x"), "damaged .*has no '__class__'"),
     ],
 )
-def test_a_header_that_does_not_fit_is_refused_in_one_sentence_with_the_name_of_the_file(model, change, says):
+def test_a_header_that_does_not_fit_is_rejected_in_one_sentence_with_the_name_of_the_file(model, change, message):
     rewrite(model, change)
-    with pytest.raises(ValueError, match=says) as refusal:
+    with pytest.raises(ValueError, match=message) as rejection:
         sa.load(model)
-    assert "\n" not in str(refusal.value)
-    assert str(model) in str(refusal.value)
+    assert "\n" not in str(rejection.value)
+    assert str(model) in str(rejection.value)
 
 
 HUGE = b"{'descr': '<f8', 'fortran_order': False, 'shape': (100000, 100000, 100), }"
@@ -278,7 +278,7 @@ def npy(header, content=b"\0" * 64):
 
 
 @pytest.mark.parametrize(
-    ("arrays", "says"),
+    ("arrays", "message"),
     [
         ({"U_": None}, "U_ is missing"),
         ({"U_": np.ones((3, 3))}, r"U_ has the shape \(3, 3\), but M is 30"),
@@ -298,14 +298,14 @@ def npy(header, content=b"\0" * 64):
         ({"U_": np.zeros((30, 20), dtype=[("a", "f8")])}, "and not of numbers"),
     ],
 )
-def test_an_array_that_does_not_fit_is_named(model, arrays, says):
+def test_an_array_that_does_not_fit_is_named(model, arrays, message):
     rewrite(model, arrays=arrays)
-    with pytest.raises(ValueError, match=f"{model}.*damaged.*{says}"):
+    with pytest.raises(ValueError, match=f"{model}.*damaged.*{message}"):
         sa.load(model)
 
 
 @pytest.mark.parametrize(
-    ("bias", "arrays", "says"),
+    ("bias", "arrays", "message"),
     [
         (True, {"hidden_bias_": None}, "hidden_bias_ is missing"),
         (True, {"target_bias_": np.zeros(3)}, r"target_bias_ has the shape \(3,\), but M is 30"),
@@ -313,17 +313,17 @@ def test_an_array_that_does_not_fit_is_named(model, arrays, says):
         (False, {"hidden_bias_": np.zeros(30)}, "hidden_bias_, but bias is not set"),
     ],
 )
-def test_a_file_holds_biases_if_and_only_if_its_parameter_says_so(tmp_path, bias, arrays, says):
+def test_a_file_holds_biases_if_and_only_if_its_parameter_is_set(tmp_path, bias, arrays, message):
     path = tmp_path / "model.npz"
     fit_quietly(sa.SequenceAttractor(30, bias=bias, random_state=0), X).save(path)
     sa.load(path)
     rewrite(path, arrays=arrays)
-    with pytest.raises(ValueError, match=f"{path}.*damaged.*{says}"):
+    with pytest.raises(ValueError, match=f"{path}.*damaged.*{message}"):
         sa.load(path)
 
 
 @pytest.mark.parametrize(
-    ("network", "arrays", "says"),
+    ("network", "arrays", "message"),
     [
         (sa.LearnedTargetsAttractor, {"Q_": None}, "the array Q_ is missing"),
         (sa.LearnedTargetsAttractor, {"Q_": np.zeros((30, 3), dtype=np.int64)}, r"Q_ has the shape \(30, 3\), but N is 20"),
@@ -331,12 +331,12 @@ def test_a_file_holds_biases_if_and_only_if_its_parameter_says_so(tmp_path, bias
         (sa.SequenceAttractor, {"Q_": np.zeros((30, 20), dtype=np.int64)}, "a SequenceAttractor has no 'Q_'"),
     ],
 )
-def test_a_file_holds_feedback_if_and_only_if_targets_were_learned(tmp_path, network, arrays, says):
+def test_a_file_holds_feedback_if_and_only_if_targets_were_learned(tmp_path, network, arrays, message):
     path = tmp_path / "model.npz"
     fit_quietly(network(30, random_state=0), X).save(path)
     sa.load(path)
     rewrite(path, arrays=arrays)
-    with pytest.raises(ValueError, match=f"{path}.*damaged.*{says}"):
+    with pytest.raises(ValueError, match=f"{path}.*damaged.*{message}"):
         sa.load(path)
 
 
@@ -353,7 +353,7 @@ def test_a_hostile_number_of_epochs_takes_no_memory_in_learning_on(tmp_path):
 
 
 @pytest.mark.parametrize("changed", [{"pulse": 2**31}, {"pulse": 1e9}, {"read_out_interval": 1e-6}])
-def test_a_hostile_time_is_refused_since_it_would_be_gone_through_step_by_step(tmp_path, changed):
+def test_a_hostile_time_is_rejected_since_it_would_be_gone_through_step_by_step(tmp_path, changed):
     path = tmp_path / "model.npz"
     fit_quietly(make_network("innate", n_hidden=8, trials=2, random_state=0), X).save(path)
     rewrite(path, within("parameters", **changed))
@@ -413,7 +413,7 @@ def test_a_file_sets_only_fitted_attributes_of_networks_of_users(tmp_path):
 
 
 @pytest.mark.parametrize("table", [None, np.ones((3, 3), dtype=np.int8), np.zeros((6, 20), dtype=np.int8)])
-def test_networks_of_users_that_cannot_make_a_step_are_refused(tmp_path, table):
+def test_networks_of_users_that_cannot_make_a_step_are_rejected(tmp_path, table):
     path = tmp_path / "own.npz"
     OwnTable().fit(X).save(path)
     rewrite(path, arrays={"table_": table})
@@ -421,7 +421,7 @@ def test_networks_of_users_that_cannot_make_a_step_are_refused(tmp_path, table):
         sa.load(path)
 
 
-def test_what_could_not_be_loaded_is_not_saved(tmp_path, model):
+def test_networks_that_could_not_be_loaded_are_not_saved(tmp_path, model):
     before = model.read_bytes()
     mersenne = sa.SequenceAttractor(30, random_state=np.random.Generator(np.random.MT19937(1))).fit(X)
     with pytest.raises(TypeError, match="random_state must be made by numpy"):
@@ -483,14 +483,14 @@ def test_every_network_comes_back_with_its_sequences_attached(name, tmp_path):
         {"closed": 10**30},
     ],
 )
-def test_what_a_file_says_about_its_sequences_is_checked(model, metadata):
+def test_metadata_about_sequences_is_checked(model, metadata):
     net = sa.load(model)
     attach(net, X)
     net.metadata_ |= metadata
     net.save(model)
-    with pytest.raises(ValueError, match="what the model says about its sequences does not fit it") as refusal:
+    with pytest.raises(ValueError, match="what the model says about its sequences does not fit it") as rejection:
         attached(sa.load(model))
-    assert "\n" not in str(refusal.value)
+    assert "\n" not in str(rejection.value)
 
 
 def test_members_that_share_their_bytes_are_not_read(tmp_path):
@@ -534,11 +534,11 @@ def test_a_file_of_the_other_order_of_bytes_is_read(model):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_damaged_files_are_refused_and_nothing_else_happens(model, seed):
-    """A small run of the campaign: bytes flipped, cut, repeated and swapped; the file is refused, or it is what was saved."""
+def test_damaged_files_are_rejected_and_nothing_else_happens(model, seed):
+    """A small run of the campaign: bytes flipped, cut, repeated and swapped; the file is rejected, or it is what was saved."""
     whole, rng = model.read_bytes(), np.random.default_rng(seed)
     weights = sa.load(model).U_
-    refused = 0
+    rejected = 0
     for _ in range(100):
         data = bytearray(whole)
         for _ in range(rng.integers(1, 4)):
@@ -555,11 +555,11 @@ def test_damaged_files_are_refused_and_nothing_else_happens(model, seed):
         model.write_bytes(bytes(data))
         try:
             same = np.array_equal(sa.load(model).U_, weights)
-        except ValueError as refusal:
-            refused += str(model) in str(refusal)
+        except ValueError as rejection:
+            rejected += str(model) in str(rejection)
             same = True
         assert same
-    assert refused > 80
+    assert rejected > 80
 
 
 def test_a_pipe_or_a_device_is_not_replaced_by_a_file(model):
@@ -570,7 +570,7 @@ def test_a_pipe_or_a_device_is_not_replaced_by_a_file(model):
     assert pipe.is_fifo()
 
 
-def test_what_is_not_there_or_not_a_model_gets_one_clear_sentence(tmp_path):
+def test_missing_files_and_other_files_get_one_clear_sentence(tmp_path):
     with pytest.raises(FileNotFoundError, match="there is no model file"):
         sa.load(tmp_path / "none.npz")
     with pytest.raises(IsADirectoryError, match="is a folder"):
@@ -658,7 +658,7 @@ def test_new_files_and_folders_have_the_permissions_that_the_user_gives_to_new_f
     assert (tmp_path / "frames").stat().st_mode & 0o777 == 0o750
 
 
-def test_links_in_a_circle_are_refused(tmp_path):
+def test_links_in_a_circle_are_rejected(tmp_path):
     (tmp_path / "a").symlink_to(tmp_path / "b")
     (tmp_path / "b").symlink_to(tmp_path / "a")
     with pytest.raises(OSError, match="symbolic links"):
@@ -685,7 +685,7 @@ def test_a_link_stays_a_link_to_the_new_content(model):
     assert type(sa.load(model)) is sa.OneHotNetwork
 
 
-def test_a_read_only_file_is_refused_and_stays_as_it_is(model):
+def test_a_read_only_file_is_rejected_and_stays_as_it_is(model):
     before = model.read_bytes()
     model.chmod(0o444)
     with pytest.raises(PermissionError, match=r"model\.npz is read-only"):
@@ -694,7 +694,7 @@ def test_a_read_only_file_is_refused_and_stays_as_it_is(model):
     assert [path.name for path in model.parent.iterdir()] == [model.name]
 
 
-def test_a_name_that_cannot_be_written_is_told_as_it_was_given(model):
+def test_a_name_that_cannot_be_written_is_shown_as_it_was_given(model):
     with pytest.raises(OSError, match="too long") as caught:
         sa.load(model).save(model.with_name("x" * 300))
     assert str(caught.value.filename).endswith("/" + "x" * 300)

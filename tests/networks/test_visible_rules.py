@@ -40,7 +40,7 @@ def test_slow_synapses_are_those_written_index_by_index(found, seed, lam, tau):
         assert net.step(cue).tolist() == path[1].tolist()
 
 
-def test_slow_synapses_hold_every_pattern_for_some_steps_and_then_go_on():
+def test_slow_synapses_hold_every_pattern_for_some_steps_and_then_continue():
     net = sa.zoo.SlowSynapseMemory(slow_weight=2.5, slow_steps=5).fit(WIDE)
     path = net.recall(WIDE[0], steps=40)
     visited = [int(np.flatnonzero((WIDE[:-1] == state).all(axis=1))[0]) for state in path]
@@ -57,7 +57,7 @@ def test_the_last_pattern_of_an_open_sequence_is_held():
 
 
 @pytest.mark.parametrize(("name", "value"), [("slow_weight", -1), ("slow_steps", 0)])
-def test_senseless_slow_synapses_are_refused(name, value):
+def test_senseless_slow_synapses_are_rejected(name, value):
     with pytest.raises(ValueError, match=name):
         sa.zoo.SlowSynapseMemory(**{name: value}).fit(X)
 
@@ -95,23 +95,23 @@ def test_the_papers_rule_passed_by_a_user_is_the_built_in_perceptron():
     assert own.score(X) == 1
 
 
-def test_a_rule_of_ones_own_learns_from_a_stream_and_tells_its_progress():
-    told = []
-    fitted = sa.VisibleNetwork(rule=three_factor, init_scale=0).fit(X, callback=lambda *epoch: told.append(epoch))
+def test_a_rule_of_ones_own_learns_from_a_stream_and_reports_its_progress():
+    seen = []
+    fitted = sa.VisibleNetwork(rule=three_factor, init_scale=0).fit(X, callback=lambda *epoch: seen.append(epoch))
     stream = sa.VisibleNetwork(rule=three_factor, init_scale=0)
     while not getattr(stream, "converged_", False):
         stream.partial_fit(X)
     assert np.array_equal(stream.W_, fitted.W_)
-    assert told == [(k + 1, 0, e) for k, e in enumerate(fitted.visible_errors_)]
+    assert seen == [(k + 1, 0, e) for k, e in enumerate(fitted.visible_errors_)]
 
 
-def test_a_callback_that_says_true_ends_a_rule_of_ones_own():
+def test_a_callback_that_returns_true_ends_a_rule_of_ones_own():
     net = fit_quietly(sa.VisibleNetwork(rule=three_factor), X, callback=lambda epoch, *_: epoch == 2)
     assert net.n_iter_ == 2
     assert not net.converged_
 
 
-def test_a_rule_that_runs_away_is_refused():
+def test_a_rule_that_runs_away_is_rejected():
     def runaway(W, x, x_next):
         W *= -1e200
         return 1
@@ -125,7 +125,7 @@ def test_a_rule_that_cannot_be_called_is_rejected():
         sa.VisibleNetwork(rule="magic").fit(X)
 
 
-def test_a_model_file_cannot_hold_a_rule_of_ones_own_and_says_so(tmp_path):
+def test_a_model_file_cannot_hold_a_rule_of_ones_own(tmp_path):
     net = sa.VisibleNetwork(rule=three_factor).fit(X)
     with pytest.raises(TypeError, match="rule"):
         net.save(tmp_path / "net.npz")

@@ -106,7 +106,7 @@ def test_an_open_sequence_stays_at_its_end_and_two_sequences_with_a_common_patte
     assert np.array_equal(net.recall(E, steps=3), two)
 
 
-def test_a_fit_ends_when_the_callback_ends_it_and_keeps_the_best_start():
+def test_a_fit_ends_when_the_callback_ends_it_and_has_the_best_start():
     rng = np.random.default_rng(0)
     Y = X[rng.integers(0, 3, 40)]
     reported = []

@@ -132,7 +132,7 @@ def test_quick_and_full_exclude_each_other(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["W", "w_in", "b"])
-def test_errors_go_backwards_through_time_as_the_derivative_says(name):
+def test_errors_go_backwards_through_time_by_the_derivative(name):
     rng = np.random.default_rng(0)
     net = DaleNetwork(10, rng)
     u, wanted = rng.random(12), rng.random((12, 8))

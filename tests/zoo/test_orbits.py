@@ -63,7 +63,7 @@ def period(after, k):
     return steps if at == k else 0
 
 
-@pytest.mark.parametrize(("n_units", "nodes"), [(2, 2), (3, 4), (4, 27)])  # as the documentation says
+@pytest.mark.parametrize(("n_units", "nodes"), [(2, 2), (3, 4), (4, 27)])  # as documented
 def test_a_search_is_counted_in_nodes(n_units, nodes):
     assert len(sa.analysis.longest_orbit(n_units, node_limit=nodes)) == 2**n_units + 1
     with pytest.raises(ValueError, match=f"no orbit was found among {nodes - 1} beginnings; raise node_limit"):

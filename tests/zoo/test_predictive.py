@@ -108,7 +108,7 @@ def test_two_layers_are_saved_and_loaded(latent, tmp_path):
     assert np.array_equal(sa.load(tmp_path / "net.npz").recall(cue, steps=20), latent.recall(cue, steps=20))
 
 
-def test_the_latent_state_tells_apart_what_one_pattern_cannot():
+def test_the_latent_state_distinguishes_successors_that_one_pattern_cannot():
     a, b, c, d, e = sa.datasets.random_sequences(1, 5, 40, rng=2)
     forks = [np.array([a, b, c]), np.array([d, b, e])]  # after b comes c or e
     net = sa.zoo.LatentPredictiveMemory(80, learning_rate=1.0, max_epochs=150, on_conflict="learn", random_state=0).fit(forks)

@@ -244,7 +244,7 @@ def test_rates_of_pm1_patterns_are_read_out_in_order():
 
 
 def test_a_short_loop_ends_in_a_mixture_of_all_its_patterns():
-    """Nothing keeps the rates at one pattern, and where the first one comes round again, all are there at once."""
+    """Nothing holds the rates at one pattern, and where the first one comes round again, all are there at once."""
     loop = sa.datasets.random_periodic(4, 1000, rng=0)
     net = sa.zoo.HebbianRateMemory().fit(loop)
     late = net.activity(loop[0], steps=40)[-5:]

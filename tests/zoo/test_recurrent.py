@@ -85,7 +85,7 @@ def test_it_recalls_a_loop_round_after_round_from_noisy_cues_at_any_place():
         assert sa.retrieved(path, X)
 
 
-def test_it_tells_repeated_patterns_apart_by_what_came_before():
+def test_it_distinguishes_repeated_patterns_by_what_came_before():
     A, B, C = X[:3]
     net = sa.zoo.RecurrentNetwork(40, on_conflict="learn", random_state=0).fit([A, B, A, C, A])
     assert net.score([A, B, A, C, A]) == 1

@@ -33,7 +33,7 @@ def groups(T, size):
 
 @settings(max_examples=40)
 @given(n=st.integers(1, 5), synapses=st.sampled_from([0.5, 1.0, 2.0]), seed=seeds)
-def test_two_states_change_weights_as_the_definition_says(n, synapses, seed):
+def test_two_states_change_weights_by_the_definition(n, synapses, seed):
     rng = np.random.default_rng(seed)
     W, states = rng.random((n, n)), rng.integers(0, 2, (2, n)).astype(float)
     rates = {"eta": 0.3, "competition": 0.4, "synapses": synapses}
@@ -59,7 +59,7 @@ def test_recall_is_that_of_the_definition(n, adaptation, seed):
 
 @settings(max_examples=15)
 @given(n=st.integers(2, 6), seed=seeds)
-def test_a_network_organises_itself_as_the_definition_says(n, seed):
+def test_a_network_organises_itself_by_the_definition(n, seed):
     twin = np.random.default_rng(seed)
     W = np.minimum(2 * twin.random((n, n)) / n, 1) * (1 - np.eye(n))
     expected, nearest = oracle_local.self_organise(W.tolist(), twin.random((60, n)).tolist(), 0.2, 0.1, 2.0, 4.0, **RATES)

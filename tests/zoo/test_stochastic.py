@@ -24,7 +24,7 @@ def all_weights(net):
 
 @settings(max_examples=40)
 @given(N=st.integers(1, 4), H=st.integers(0, 3), T=st.integers(2, 6), seed=seeds)
-def test_a_presentation_changes_weights_as_the_definition_says(N, H, T, seed):
+def test_a_presentation_changes_weights_by_the_definition(N, H, T, seed):
     rng = np.random.default_rng(seed)
     W, X, draws = rng.standard_normal((N + H, N + H + 1)), rng.integers(0, 2, (T, N)).astype(float), rng.random((T - 1, H))
     rates = {"eta": 0.3, "trace": 0.6}
@@ -98,7 +98,7 @@ def test_without_hidden_neurons_it_comes_to_rest_where_logistic_regression_has_i
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_hidden_neurons_keep_what_no_visible_state_shows(seed):
+def test_hidden_neurons_remember_what_no_visible_state_shows(seed):
     A, B, C, D = sa.datasets.random_sequences(1, 4, 12, rng=seed)
     X = np.array([A, B, A, C, A, D])
     options = {"max_epochs": 1000, "on_conflict": "learn", "random_state": seed}
@@ -139,7 +139,7 @@ def test_chance_comes_from_the_seed_alone_and_recall_has_none():
     assert not np.array_equal(one.sample(X[0], steps=9, rng=1), one.sample(X[0], steps=9, rng=2))
 
 
-def test_neurons_fire_as_often_as_their_probability_says():
+def test_neurons_fire_as_often_as_their_probability_predicts():
     X = sa.datasets.random_periodic(6, 8, rng=0)
     net = fit_quietly(sa.zoo.StochasticMemory(0, max_epochs=20), X)
     u = (X[0] > 0) @ net.W_.T + net.visible_bias_

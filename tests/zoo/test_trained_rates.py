@@ -81,7 +81,7 @@ def test_a_pinned_network_learns_and_its_weights_moved_only_where_they_may():
     assert 0 < moved.sum() <= 30
 
 
-def test_a_pinned_network_keeps_several_open_sequences_apart():
+def test_a_pinned_network_separates_several_open_sequences():
     rng = np.random.default_rng(1)
     A, B = (rng.choice(np.array([-1, 1], dtype=np.int8), size=(4, 80)) for _ in range(2))
     net = fit_quietly(sa.zoo.PinnedRateMemory(random_state=0), [A, B])
@@ -122,7 +122,7 @@ def test_averages_of_traces_are_those_of_the_differential_equation(n, closed):
 
 
 @pytest.mark.parametrize("g_a", [0.8, 1.5])
-def test_columns_are_held_for_the_time_that_the_theory_says(g_a):
+def test_columns_are_held_for_the_time_that_the_theory_predicts(g_a):
     X = np.kron(np.eye(6), np.ones(6)) * 2 - 1  # every pattern has a group of units of its own
     X = np.vstack([X, X[:1]]).astype(np.int8)
     net = sa.zoo.BayesianColumnMemory(36, g_a=g_a, tau_a=100.0, dt=0.2, read_out_interval=1.0).fit(X)

@@ -1,13 +1,8 @@
-"""NIR graphs, which simulators of spiking neurons read: an affine map and integrate-and-fire neurons for each layer.
+"""NIR graphs: an affine map and integrate-and-fire neurons, which fire where v > 1, for each layer.
 
-Simulators read NIR's `LIF` and few other neurons. With a time step as long as its time constant such a neuron forgets all but its
-input, v = I, and fires if v > 1. States are spikes, 1 for +1 and 0 for -1: W x + c with x = 2 s - 1 is 2 W s + (c - W 1). Each
-row is multiplied by a power of two, which changes no sign, so that its sums lie between -1 and 1, and
-
-    v = 1 + (W x + c) + half a unit,
-
-where all sums are whole multiples of the unit of their row: v is above 1 exactly where a sum is at or above zero, where our
-neurons are active, never at 1, and below 2, so that a neuron that may fire several times in one step fires once.
+Rows are scaled so that sums lie between -1 and 1, and v = 1 + (W x + c) + half a unit: above 1
+where a sum, a multiple of the unit, is at or above zero, never at 1, and below 2, so that it fires
+once.
 """
 
 from __future__ import annotations

@@ -47,13 +47,8 @@ class SequenceAttractor(OnlineMemory):
     Both weight matrices are learned online, one transition at a time, eqs. (4)-(9); `seqattractor.rule` has them
     in plain numpy. The defaults are the settings of all experiments of the paper.
 
-    The paper leaves biases out "as they can be absorbed into the equations": with ``bias=True`` a unit that is always +1 joins
-    the visible and the hidden neurons, and its weights b and c learn by the same eqs. (6) and (9) as all others::
-
-        zeta = sign(U xi + b)      xi' = sign(V zeta + c)
-
-    Without biases, where no field is exactly zero, the network is odd: it maps -xi to minus what it maps xi to, so that it cannot
-    make the XOR sequence of the paper's section 3, however many hidden neurons there are. With biases it learns it.
+    With ``bias=True`` neurons have biases, zeta = sign(U xi + b) and xi' = sign(V zeta + c), which
+    learn as all other weights do: the XOR sequence of the paper's section 3 needs them.
 
     Parameters
     ----------
@@ -68,12 +63,10 @@ class SequenceAttractor(OnlineMemory):
     bias : bool
         Whether hidden and visible neurons have biases, which learn as their other weights do. The paper's experiments have none.
     init_scale : float
-        The standard deviation of the initial U and V; 0 starts from zero weights. (P is always standard normal: only the sign
-        of its projection counts.) Visible biases start like V. Hidden biases that learn start at plus or minus ten times
-        `init_scale`, so that a hidden neuron with a target that it cannot learn stays in one state. The constant unit's weights
-        in P are +1 or -1; where that would make a hidden target constant, or a copy of one unit of the next pattern, they are
-        as large as the largest of the others. All of these are drawn after U, V and P, which are the same with and without
-        biases.
+        The standard deviation of the initial U and V; 0 starts from zero weights. (P is always
+        standard normal: only the sign of its projection counts.) Visible biases start like V,
+        hidden ones at plus or minus ten times as much. They are drawn after U, V and P, which are
+        the same with and without biases.
     max_epochs : int or "auto"
         How often the sequences are presented at most. Learning ends earlier after an epoch without any error, since all later
         epochs would change nothing. "auto" is 500, as in the paper; where `n_hidden` is "auto", too, it is ten times as many if
@@ -146,19 +139,6 @@ class SequenceAttractor(OnlineMemory):
     >>> cue = sa.noise.flip(X[0], 5, rng=1)
     >>> sa.retrieved(net.recall(cue, steps=90), X)
     True
-
-    As many hidden neurons as it takes:
-
-    >>> net = sa.SequenceAttractor(n_hidden="auto", random_state=0).fit(X)
-    >>> net.n_hidden_, net.score(X)
-    (50, 1.0)
-
-    The XOR sequence needs biases, and so few units that learn in steps of `eta` need some 840 epochs to exceed `kappa`:
-
-    >>> X = sa.datasets.xor()
-    >>> net = sa.SequenceAttractor(n_hidden=30, bias=True, max_epochs=1000, random_state=0).fit(X)
-    >>> net.converged_, (net.recall(X[0], steps=4) == X).all()
-    (True, np.True_)
     """
 
     n_hidden: int | Literal["auto"] = 500
@@ -298,7 +278,6 @@ class SequenceAttractor(OnlineMemory):
         return respond(V, self._hidden_states(states), in_steps(self._visible_bias, eta))
 
     def _step_size(self, name: str) -> float:
-        """Weights are whole steps of eta beside their start."""
         return float(self.eta)
 
     @property
@@ -412,11 +391,7 @@ class SequenceAttractor(OnlineMemory):
         self.target_bias_ = on_grid(rng.choice([-1.0, 1.0], M) * _weight_of_constant_unit(self.P_))
 
     def _drawn_hidden_bias(self, rng: np.random.Generator, M: int) -> Weights:
-        """The initial hidden biases, which are large.
-
-        The updates of a hidden neuron that cannot learn its target may cancel in every epoch (those of XOR do). Its start must
-        hold it in one state meanwhile: V would learn from the states right after updates, which recall does not see.
-        """
+        """Draw hidden biases that outweigh updates which cancel in every epoch, as in XOR."""
         return rng.choice([-_HOLD, _HOLD], M) * float(self.init_scale)
 
     def _weights(self, *, copy: bool) -> tuple[Weights, Weights]:
@@ -447,12 +422,9 @@ class SequenceAttractor(OnlineMemory):
 
 
 def _weight_of_constant_unit(P: Weights) -> Weights:
-    """How much the constant unit weighs beside each row of P: 1, or the row's largest weight where 1 is too much or too little.
-
-    With more than all others together it would decide a hidden target alone. With less than the largest weight exceeds all others
-    by, the target would be a copy of one unit of the next pattern: as hard to learn as that unit is without hidden neurons.
-    """
+    """Return the constant unit's weight beside each row of P: 1, or the row's largest weight."""
     size = np.abs(P)
     largest = size.max(axis=1)
     others = size.sum(axis=1) - largest
+    # Else a hidden target would be constant, or a copy of one unit of the next pattern.
     return np.where(np.abs(largest - 1.0) < others, 1.0, largest)

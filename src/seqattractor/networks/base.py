@@ -308,8 +308,8 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : Sequences, array of +-1 of shape (T, N), a list of arrays of shape (T_s, N), or array of shape (S, T, N)
-        lengths : array of shape (S,), optional
+        X, lengths
+            As in `fit`.
         continuing : bool
             Whether N and the order stay as they are.
 
@@ -511,8 +511,7 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
         >>> net.recall(sa.noise.flip(X[:4], 5, rng=1), steps=30, noise=2, rng=2).shape
         (4, 31, 50)
         """
-        states, single = self._as_states(cue, "cue")
-        single = single or np.shape(time_first(cue)) == states.shape[1:]  # X[:order] is one cue
+        states, single = self._as_cues(cue)
         B, order, N = states.shape
         if not is_count(steps, 0):
             raise ValueError(f"steps must be a whole number, 0 or more, but it is {say(steps)}.")
@@ -558,8 +557,8 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : Sequences, array of shape (T, N), a list of arrays of shape (T_s, N), or array of shape (S, T, N)
-        lengths : array of shape (S,), optional
+        X, lengths
+            As in `fit`.
 
         Returns
         -------
@@ -581,7 +580,7 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X, lengths
-            As in `score`.
+            As in `fit`.
 
         Returns
         -------
@@ -624,6 +623,11 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
             )
         checked = check_patterns(array.reshape(-1, n), name, shape=array.shape)
         return checked.reshape(-1, order, n), states.ndim == 2
+
+    def _as_cues(self, cue: ArrayLike) -> tuple[Patterns, bool]:
+        """Return the same for cues: X[:order] is a single one."""
+        states, single = self._as_states(cue, "cue")
+        return states, single or np.shape(time_first(cue)) == states.shape[1:]
 
     # -- saving, exporting, showing -----------------------------------------------------------
 

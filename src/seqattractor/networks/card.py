@@ -33,12 +33,12 @@ def _sequences(net: SequenceMemory) -> str:
     seen = net._learned_from
     if seen is None:
         return "unknown, since a network does not store them; net.score(X) counts the transitions that it makes."
-    told = f"fit saw {_number(seen.sequences, 'sequence')} with {_number(seen.transitions, 'transition')}"
+    seen_by_fit = f"fit saw {_number(seen.sequences, 'sequence')} with {_number(seen.transitions, 'transition')}"
     if seen.missing == 0:
-        return f"{told}, all of which were right when it ended, though not with their full margins."
+        return f"{seen_by_fit}, all of which were right when it ended, though not with their full margins."
     if seen.missing:
-        return f"{told}, of which {seen.missing:,} {'is' if seen.missing == 1 else 'are'} not stored."
-    return f"{told}; net.score(X) counts those that it makes."
+        return f"{seen_by_fit}, of which {seen.missing:,} {'is' if seen.missing == 1 else 'are'} not stored."
+    return f"{seen_by_fit}; net.score(X) counts those that it makes."
 
 
 def _learning(net: SequenceMemory) -> str:

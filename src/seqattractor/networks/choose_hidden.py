@@ -89,8 +89,8 @@ def fit_smallest(
     net: SequenceAttractor | SparseSequenceAttractor, transitions: Transitions, callback: ProgressCallback | None
 ) -> tuple[int, int] | None:
     """Learn with ``n_hidden="auto"``: `net` takes over what the chosen network has learned; returns the errors left."""
-    tell = (lambda attempt: print_line(attempt.describe())) if net.verbose else None
-    chosen, attempts = choose_hidden(net, transitions, tell=tell, callback=callback)
+    report = (lambda attempt: print_line(attempt.describe())) if net.verbose else None
+    chosen, attempts = choose_hidden(net, transitions, report=report, callback=callback)
     for name, value in chosen._fitted().items():
         setattr(net, name, value)
     used: Any = chosen.random_state
@@ -118,24 +118,18 @@ def given_size(net: SequenceAttractor | SparseSequenceAttractor) -> int:
 
 
 def choose_hidden(
-    net: _Net, transitions: Transitions, *, tell: Callable[[Attempt], Any] | None = None, callback: ProgressCallback | None = None
+    net: _Net,
+    transitions: Transitions,
+    *,
+    report: Callable[[Attempt], Any] | None = None,
+    callback: ProgressCallback | None = None,
 ) -> tuple[_Net, list[Attempt]]:
     """Return the smallest network that stores everything and recalls from noisy cues, else the best, and all attempts.
 
-    The layer with errors left shows what is missing. A hidden neuron learns on its own, so more of them do not help where hidden
-    neurons have not finished: they need more epochs, as for nearly equal frames, which are hard to tell apart. Where only
-    visible neurons have errors left, the hidden ones are too few. `net` is not changed; ``max_epochs`` is raised only if it is
-    "auto"; where `callback` returns True, the search ends.
-
-    Examples
-    --------
-    >>> import seqattractor as sa
-    >>> net = sa.SequenceAttractor(n_hidden="auto", random_state=0)
-    >>> chosen, attempts = choose_hidden(net, net.transitions(sa.datasets.random_periodic(10, 40, rng=0)))
-    >>> chosen.n_hidden == attempts[-1].n_hidden, attempts[-1].score
-    (True, 1.0)
+    Hidden neurons with errors left need more epochs, visible ones more hidden neurons. `net` is not
+    changed; ``max_epochs`` is raised only if "auto"; where `callback` returns True, the search ends.
     """
-    search = _Search(net, transitions, tell, callback)
+    search = _Search(net, transitions, report, callback)
     usual = epochs = net._epoch_limit
     most = MORE_EPOCHS * usual if net.max_epochs == "auto" else usual
     for n_hidden in (size for size in LADDER if size >= net._fewest_hidden):
@@ -153,7 +147,7 @@ def choose_hidden(
                 raise
             search.cut_short()
             break
-        if search.stopped or attempt.enough or search.goes_nowhere():
+        if search.stopped or attempt.enough or search.is_exhausted():
             break
     return search.chosen, search.attempts
 
@@ -162,9 +156,9 @@ class _Search:
     """The attempts so far, and the best network."""
 
     def __init__(
-        self, net: Any, transitions: Transitions, tell: Callable[[Attempt], Any] | None, callback: ProgressCallback | None
+        self, net: Any, transitions: Transitions, report: Callable[[Attempt], Any] | None, callback: ProgressCallback | None
     ) -> None:
-        self.net, self.transitions, self.tell, self.callback = net, transitions, tell, callback
+        self.net, self.transitions, self.report, self.callback = net, transitions, report, callback
         self.attempts: list[Attempt] = []
         self.chosen: Any = net
         self.stopped = False
@@ -180,8 +174,8 @@ class _Search:
         if not self.attempts or attempt.merit > max(one.merit for one in self.attempts):
             self.chosen = trial
         self.attempts.append(attempt)
-        if self.tell is not None:
-            self.tell(attempt)
+        if self.report is not None:
+            self.report(attempt)
         return attempt
 
     def affords(self, n_hidden: int, epochs: int) -> bool:
@@ -224,12 +218,8 @@ class _Search:
             cues=CUES,
         )
 
-    def goes_nowhere(self) -> bool:
-        """Whether more neurons would not help: the last sizes did no better than one before.
-
-        Where all is stored, better is better recall. Else it is fewer wrong units, which counts only where there are as many
-        hidden neurons as transitions, so that V could make nearly any answer of what U tells apart.
-        """
+    def is_exhausted(self) -> bool:
+        """Return whether the last sizes did no better than one before."""
         sizes = sorted({one.n_hidden for one in self.attempts})
         latest = sizes[-PATIENCE:]
         if len(sizes) <= PATIENCE:
@@ -239,16 +229,14 @@ class _Search:
             return best.n_hidden < latest[0]
         fewest = {M: min(one.wrong_units for one in self.attempts if one.n_hidden == M) for M in sizes}
         before = min(fewest[M] for M in sizes[:-PATIENCE])
+        # With as many hidden neurons as transitions, V could make nearly any answer.
         return sizes[-1] >= len(self.transitions.targets) and min(fewest[M] for M in latest) >= BETTER * before
 
 
 def recalls_from_noise(
     net: SequenceMemory, transitions: Transitions, *, flips: float = FLIPS, cues: int = CUES, rng: noise.Seed = 0
 ) -> int:
-    """Count the cues, with a fraction of `flips` of their units flipped, from which a network locks on to the sequence.
-
-    Recall has 20 steps, or as many as there are to the end of the sequence; see `seqattractor.lock_on_step`.
-    """
+    """Count the cues, with a share `flips` of units flipped, that lock on in 20 steps."""
     generator = noise.as_generator(rng, "cues")
     order, truths, noisy = net.order_, [], []
     ends = np.cumsum(transitions.lengths)

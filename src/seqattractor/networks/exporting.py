@@ -88,8 +88,7 @@ def to_nir(net: SequenceMemory) -> Any:
     Each layer is an affine map and leaky integrate-and-fire neurons with the threshold 1 and a time
     constant of 0.1 ms, which must be the time step of the simulator (snnTorch takes it;
     ``norse.torch.from_nir(graph, dt=1e-4)``). Input and output are spikes: 1 for a unit that is +1, and
-    0 for -1; with an order k > 1 the input holds the last k patterns side by side, oldest first. To let
-    the network run, feed its output back.
+    0 for -1; with an order k > 1 the input holds the last k patterns side by side, oldest first.
 
     Parameters
     ----------

@@ -31,9 +31,8 @@ class ThresholdNetwork(SequenceMemory):
 
         zeta = sign(U xi + b)      xi' = sign(V zeta + c)                  xi' = sign(W xi + c)
 
-    It recalls, and everything that analyses a trained network analyses this one: `score`, `basin`, `certify`,
-    `find_attractors`, `save`, `seqattractor inspect` and `recall`, the lab. It does not learn, and has no record of how its
-    weights were found: no `n_iter_` and no `converged_`, and its layers have no margin.
+    It can be analysed like any trained network, but it does not learn, and has no `n_iter_`,
+    `converged_` or margin.
 
     Parameters
     ----------
@@ -221,11 +220,12 @@ def from_torch(module: Any) -> ThresholdNetwork:
     Parameters
     ----------
     module : torch.nn.Module
-        What `to_torch` returned; or ``nn.Sequential`` of one or two ``nn.Linear``, each with a threshold function
-        behind it; or another module with one or two ``nn.Linear``, of which it makes the same use. A threshold function gives
-        one value below zero and another above: -1 and 1, or, for hidden neurons, 0 and 1. Where it gives the lower one at exactly
-        zero, the offset is lowered by less than the smallest step between two fields; where it gives neither, as ``torch.sign``
-        does, zero counts as above, as everywhere here.
+        What `to_torch` returned; or ``nn.Sequential`` of one or two ``nn.Linear``, each with a
+        threshold function behind it; or another module that uses one or two ``nn.Linear`` in this
+        way. A threshold function gives -1 below zero and 1 above, or, for hidden neurons, 0 and 1.
+        Where it gives the lower value at exactly zero, the offset is lowered by less than the
+        smallest step between two fields; where it gives neither, as ``torch.sign``, zero counts as
+        above.
 
     Returns
     -------
@@ -252,10 +252,10 @@ def from_nir(graph: Any) -> ThresholdNetwork:
     Parameters
     ----------
     graph : nir.NIRGraph
-        Nodes `Affine` or `Linear` and `LIF` or `Threshold` in one chain. Input and output are spikes, 1 for a unit that is +1 and
-        0 for -1, as in `to_nir`. `LIF` neurons are threshold neurons if the time step, which
-        ``graph.metadata["dt"]`` must name, is as long as their time constant. ``nir.read(path)`` reads a graph from a file; do
-        that with files that you trust, since a damaged HDF5 file can keep its reader busy for ever.
+        Nodes `Affine` or `Linear` and `LIF` or `Threshold` in one chain, for spikes as in `to_nir`.
+        `LIF` neurons are threshold neurons if the time step, ``graph.metadata["dt"]``, is as long
+        as their time constant. ``nir.read(path)`` reads a graph from a file that you trust: a
+        damaged HDF5 file can occupy its reader for ever.
 
     Returns
     -------

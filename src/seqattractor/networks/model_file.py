@@ -73,10 +73,7 @@ def write_model(path: str | os.PathLike[str], header: dict[str, Any], arrays: di
 
 
 def read_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Read a model file, or raise a ValueError that names it and its fault.
-
-    Nothing in it may be compressed, so that its size bounds the memory that it takes.
-    """
+    """Read a model file, or raise a ValueError that names it and its fault."""
     target = named_path(path)
     check_model_file(target)
     with rejecting(target):
@@ -146,6 +143,7 @@ def _members(path: Path) -> dict[str, bytes]:
             if name != _HEADER and not name.endswith(".npy"):
                 raise ValueError(f"it has a member {name!r}")
             if info.compress_type != zipfile.ZIP_STORED or info.file_size != info.compress_size:
+                # Otherwise the size of the file would not bound the memory that it takes.
                 raise ValueError(f"its member {name!r} is compressed")
         if infos[_HEADER].file_size > _MOST_HEADER:
             raise ValueError(f"its header has {infos[_HEADER].file_size} bytes")
@@ -190,10 +188,7 @@ def _from_npy(content: bytes) -> NDArray[Any]:
 def check_fitted(
     net: SequenceMemory, parameters: dict[str, Any], values: dict[str, Any], arrays: dict[str, NDArray[Any]]
 ) -> None:
-    """Raise an error if a network of this class cannot have learned these values and arrays with its parameters.
-
-    Its class lists its arrays and values (`SequenceMemory._arrays`, `_values`).
-    """
+    """Raise an error if a network cannot have learned these values and arrays."""
     net._check_order()
     net.check_parameters()
     if type(net).__module__.startswith("seqattractor."):
@@ -306,13 +301,7 @@ def _check_array(name: str, array: NDArray[Any], what: str | None, sizes: dict[s
 
 
 def to_json(value: Any, name: str) -> Any:
-    """Turn a parameter or a fitted value, called `name`, into what JSON can hold; generators keep their state.
-
-    Examples
-    --------
-    >>> to_json({"sizes": np.array([2, 3]), "rate": np.float64(0.5)}, "settings")
-    {'sizes': [2, 3], 'rate': 0.5}
-    """
+    """Turn a parameter or a fitted value, called `name`, into what JSON can hold."""
     if isinstance(value, np.random.Generator):
         if not isinstance(value.bit_generator, np.random.PCG64):
             raise TypeError(f"{name} must be made by numpy.random.default_rng, so that a model file can hold it.")
@@ -339,14 +328,7 @@ def _plain(value: Any) -> Any:
 
 
 def from_json(value: Any) -> Any:
-    """Undo `to_json`, which leaves tuples and arrays as lists.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(3)
-    >>> from_json(to_json(rng, "random_state")).random() == rng.random()
-    True
-    """
+    """Undo `to_json`, which leaves tuples and arrays as lists."""
     if isinstance(value, dict) and "__generator__" in value:
         bit_generator, state = np.random.PCG64(), value["__generator__"]
         bit_generator.state = state

@@ -27,10 +27,10 @@ class OneHotNetwork(OnlineMemory):
         zeta = sign(U xi - (N - 2k))   U = (x(1), ..., x(T-1))^T
         xi'  = sign(V zeta + b)        V = (x(2), ..., x(T)),  b = x(2) + ... + x(T)
 
-    Nothing is learned. The paper proves Theorem 1 with k = 0 (``tolerance=0``): there, one flipped unit leaves all hidden neurons
-    off, and the next state is all +1. The default k is the largest with which no state turns on the neurons of two different
-    patterns, so that up to k wrong units, whichever they are, are corrected in one step. For random flips a larger k withstands
-    more of them, as long as it stays well below the distance between patterns.
+    Nothing is learned. The paper proves Theorem 1 with k = 0, where one flipped unit leaves all
+    hidden neurons off. The default k is the largest with which no state turns on the neurons of two
+    different patterns, so that any k wrong units are corrected in one step. For random flips a
+    larger k withstands more of them.
 
     Parameters
     ----------
@@ -60,13 +60,6 @@ class OneHotNetwork(OnlineMemory):
     >>> net = sa.OneHotNetwork().fit(X)
     >>> net.n_hidden_, (net.recall(X[0], steps=4) == X).all()
     (4, np.True_)
-
-    One neuron for each of 500 random patterns of 100 units, and 10 flips wherever recall begins:
-
-    >>> X = sa.datasets.random_periodic(501, 100, rng=0)
-    >>> net = sa.OneHotNetwork().fit(X)
-    >>> net.tolerance_, sa.basin_fraction(net, X, flips=10, rng=1)
-    (14, 1.0)
     """
 
     _: KW_ONLY
@@ -84,13 +77,11 @@ class OneHotNetwork(OnlineMemory):
             check_count(self.tolerance, "tolerance", 0)
 
     def _init_learning(self, transitions: Transitions) -> None:
-        """Start without hidden neurons."""
         self.U_, self.V_ = transitions.inputs[:0], transitions.targets[:0].T
         n = transitions.inputs.shape[1]
         self.tolerance_ = (n - 1) // 2 if is_auto(self.tolerance) else check_count(self.tolerance, "tolerance", 0, n)
 
     def _present(self, transitions: Transitions) -> None:
-        """Add one hidden neuron for each transition."""
         self.U_ = np.concatenate([self.U_, transitions.inputs])
         if is_auto(self.tolerance):
             self.tolerance_ = min(self.tolerance_, (_least_distance(transitions.inputs, self.U_) - 1) // 2)

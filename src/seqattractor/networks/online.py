@@ -54,31 +54,33 @@ class OnlineMemory(SequenceMemory):
             return None
         for epoch in range(1, int(self.max_epochs) + 1):
             self._present(transitions)
-            if (callback is not None and callback(epoch, *self._last_errors())) or self.converged_:
+            if (callback is not None and callback(epoch, *self._last_errors())) or self._is_done():
                 break
         return self._last_errors()
+
+    def _is_done(self) -> bool:
+        """Return whether more epochs would be of no use."""
+        return self.converged_
 
     def partial_fit(self, X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None = None) -> Self:
         """Present the transitions of `X` once, in order, and update the weights after each.
 
-        This is the online rule, for streams. It protects nothing that was learned before: every update that `X` needs may undo
-        what earlier sequences need, and transitions that are not presented again are overwritten. After ``fit(A)`` and as many
-        ``partial_fit(B)`` as store B (20 random patterns of 100 units each, 500 hidden neurons, 5 seeds), the share of A's
-        transitions that are right falls from 1 to 0 in `SequenceAttractor`, to 0.05 to 0.2 in `VisibleNetwork` and to 0.9 to 1
-        in `SparseSequenceAttractor`; with 100 hidden neurons the last does not store B even in 400 presentations, and A falls
-        to 0.7 to 0.85. To add a sequence, `fit` all of them. With the three-factor rule ``partial_fit([A, B])`` until
-        ``score([A, B])`` is 1 does it, too, where `fit` can store both; with the sparse rule that need not end. If a
-        presentation fails or is interrupted, the network is rolled back.
+        This is the online rule, for streams. It protects nothing that was learned before: every
+        update that `X` needs may undo what earlier sequences need, and transitions that are not
+        presented again are overwritten. After ``fit(A)`` and as many ``partial_fit(B)`` as store B
+        (20 random patterns of 100 units each, 500 hidden neurons), the share of A's transitions
+        that are right falls from 1 to 0 in `SequenceAttractor`. To add a sequence, `fit` all of
+        them, or with the three-factor rule call ``partial_fit([A, B])`` until ``score([A, B])`` is
+        1; with the sparse rule that need not end. If a presentation fails or is interrupted, the
+        network is rolled back.
 
         With the three-factor rule (`SequenceAttractor`, `VisibleNetwork` without a leak) a loop over the same sequences is what
         `fit` does: errors and weights are equal bit for bit, ties included.
 
         Parameters
         ----------
-        X : Sequences, array of +-1 of shape (T, N), a list of arrays of shape (T_s, N), or array of shape (S, T, N)
-            The patterns, one row per time step. Consecutive pieces of one long sequence must overlap by `order` patterns.
-        lengths : array of shape (S,), optional
-            How many rows of `X` belong to each sequence.
+        X, lengths
+            As in `fit`. Consecutive pieces of one long sequence must overlap by `order` patterns.
 
         Returns
         -------
@@ -94,10 +96,6 @@ class OnlineMemory(SequenceMemory):
         ...     net = net.partial_fit(B)
         >>> net.score(A)
         0.0
-        >>> while net.score([A, B]) < 1:
-        ...     net = net.partial_fit([A, B])
-        >>> net.score(A)
-        1.0
         """
         with unchanged_by_failure(self, in_place=True):
             self.check_parameters()

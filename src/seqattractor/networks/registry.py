@@ -169,27 +169,13 @@ def _import(module: str, cls: str) -> type[SequenceMemory]:
 
 
 def package_class(name: str) -> type[SequenceMemory] | None:
-    """Return a network class of this package by its own name, or None.
-
-    Examples
-    --------
-    >>> package_class("LookupMemory").__name__
-    'LookupMemory'
-    """
-    known = {entry.cls: short for short, entry in REGISTRY.items()}
-    if name in GIVEN:
-        return _import(GIVEN[name], name)
-    return network_class(known[name]) if name in known else None
+    """Return a network class of this package by its own name, or None."""
+    modules = GIVEN | {entry.cls: entry.module for entry in REGISTRY.values()}
+    return _import(modules[name], name) if name in modules else None
 
 
 def parameters_of(name: str) -> dict[str, Any]:
-    """Return the parameters of a network with their default values.
-
-    Examples
-    --------
-    >>> parameters_of("dense-3")["degree"]
-    3
-    """
+    """Return the parameters of a network with their default values."""
     entry = _entry(name)
     signature = inspect.signature(network_class(name))
     return {each.name: each.default for each in signature.parameters.values()} | dict(entry.parameters)

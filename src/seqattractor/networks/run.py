@@ -122,13 +122,9 @@ def started(net: SequenceMemory, states: Patterns) -> NDArray[Any] | None:
 
 
 def led_memory(net: SequenceMemory, transitions: Transitions) -> NDArray[Any] | None:
-    """Return the variables of a network that has been led through each sequence up to each of its inputs, shape (n, ...).
-
-    Most networks have none, and one that dwells at each pattern starts as if the pattern had been there for long. Where
-    they are a context, the network is shown the sequence from its beginning.
-    """
+    """Return the variables of a network led through each sequence up to each input."""
     memory = started(net, transitions.inputs)
-    if memory is None or net.traits().dwells:
+    if memory is None or net.traits().dwells:  # it starts as if the pattern had been there for long
         return memory
     at = 0
     for shown in split(transitions.inputs, transitions.lengths):

@@ -80,10 +80,11 @@ class SparseSequenceAttractor(OnlineMemory):
     bias : int or "auto"
         b: strength of the constant unit that feeds hidden neurons. 0 takes it away.
     noise : int or "auto"
-        While learning, 0 to `noise` units of x(t) are flipped. 0 is the convergent setting: errors reach exactly zero. In a tiny
-        network (up to 32 inputs) a few flips may make one pattern another: where "auto" leaves wrong units there, `fit` learns
-        again without noise, and takes that result if fewer are left; see `noise_`. Where clean patterns come first and
-        `max_epochs` is "auto", U practises for larger and larger margins instead, and nothing is flipped.
+        While learning, 0 to `noise` units of x(t) are flipped. 0 is the convergent setting: errors
+        reach exactly zero. Where "auto" leaves wrong units in a tiny network (up to 32 inputs),
+        `fit` learns again without noise, and takes the better result. Where clean patterns come
+        first and `max_epochs` is "auto", U practises for larger and larger margins instead, and
+        nothing is flipped.
     clean_first : bool or "auto"
         Whether clean patterns are learned first, and practised with noise, or with larger and larger margins, only then. "auto"
         does so for patterns that lie near each other, such as pictures, whose hidden neurons would otherwise fall silent.
@@ -105,11 +106,11 @@ class SparseSequenceAttractor(OnlineMemory):
     redraw_tolerance : float or "auto"
         The fraction of wrong visible neurons above which a pattern counts as not decoded.
     max_epochs : int or "auto"
-        How often the sequences are presented, at most. With noise the last third is for V alone, without noise, and ends after
-        an epoch without any error; in the convergent setting learning ends after such an epoch. "auto" is 750, and with noise
-        V then continues alone while it has errors, for some thousand epochs that cost little, as does U before it if
-        clean patterns come first; where `n_hidden` is "auto", too, it is 7500 if hidden neurons have errors left in the
-        convergent setting. See `max_epochs_`, and `n_iter_` for how many it took.
+        How often the sequences are presented, at most. With noise the last third is for V alone,
+        without noise, and ends after an epoch without any error, as all learning does in the
+        convergent setting. "auto" is 750, and with noise V then continues alone while it has
+        errors, as does U before it if clean patterns come first; where `n_hidden` is "auto", too,
+        it is 7500 if hidden neurons have errors left in the convergent setting.
     order : int or "auto"
         How many past patterns the network looks at.
     on_conflict : {"raise", "learn"}
@@ -153,10 +154,10 @@ class SparseSequenceAttractor(OnlineMemory):
 
     Notes
     -----
-    In a stream (`partial_fit`) learning steps of U are an eighth, those of V a thirty-second of the first ones if rates
-    decay, else the same. Targets are chosen anew; a sequence that was learned before should be presented along with new ones,
-    and even then a stream may not store all that `fit` does. What is "auto" is settled by the first call, without a second try:
-    give ``noise=0`` to a tiny network.
+    In a stream (`partial_fit`) learning steps of U are an eighth, those of V a thirty-second of the
+    first ones if rates decay, else the same. Targets are chosen anew, and a stream may not store
+    all that `fit` does. What is "auto" is chosen in the first call, without a second try: give
+    ``noise=0`` to a tiny network.
 
     A state that is far from all stored ones may leave every hidden neuron silent. Visible fields are then zero, and as
     everywhere sign(0) = +1: the next pattern is +1 in all units, whatever was learned. ``net.hidden(state).any()`` is then False.
@@ -488,10 +489,7 @@ def _for_noise(net: SparseSequenceAttractor, n: int, n_in: int, N: int, alike: f
 
 
 def _for_pictures(net: SparseSequenceAttractor, n_in: int, N: int) -> dict[str, Any]:
-    """For pictures: P random, since competition would give similar pictures the same neurons, and Q to tell them apart.
-
-    Pictures have much in common, so that Q x(t+1) grows with N, not with its root; thresholds must keep up with it.
-    """
+    """For pictures: P random, since competition would give similar pictures the same neurons."""
     eta_visible = 2.0
     return {
         "n_winners": _winners(net, 250),
@@ -502,16 +500,13 @@ def _for_pictures(net: SparseSequenceAttractor, n_in: int, N: int) -> dict[str, 
         "eta_visible": eta_visible,
         "decay": True,
         "learned_drive": False,
-        "learned_feedback": 8.0 / (eta_visible * N),
+        "learned_feedback": 8.0 / (eta_visible * N),  # Q x(t+1) of pictures grows with N
         "homeostasis": 2.0,
     }
 
 
 def _without_noise(net: SparseSequenceAttractor, n: int, n_in: int, distance: float) -> dict[str, Any]:
-    """Without noise: constant rates, P random, no feedback; errors reach zero where they can.
-
-    A step of U tells two patterns apart by as much as they differ: for frames that are nearly equal, steps must be larger.
-    """
+    """Without noise: constant rates, P random, no feedback; larger steps for similar frames."""
     return {
         "n_winners": _winners(net, 200),
         "target_from": "next" if n <= n_in and net.learned_drive is not True else "current",
@@ -533,32 +528,19 @@ def _winners(net: SparseSequenceAttractor, share: int) -> int:
 
 
 def _winners_within_reach(load: float, n_in: int) -> int:
-    """How many winners leave each hidden neuron at most 0.04 N patterns to answer to, but three at least.
-
-    k winners give a neuron k times the load of them. If these are too many for its inputs, U learns hardly any: neurons fall
-    silent under noise, and almost no transition is made. With N = 200 and eight winners that was so at load 2, not yet at 1.5.
-    """
+    """Return how many winners leave a hidden neuron 0.04 N patterns, but three at least."""
     return max(3, math.floor(0.04 * n_in / load))
 
 
 def _how_crowded(load: float) -> float:
-    """0 up to load 1.4 (n transitions by M hidden neurons), rising to 1 at load 1.8.
-
-    With room, what fails from a noisy cue is mostly neurons that answer to a pattern of others. In a crowd it is neurons that
-    miss their pattern: then the active get a larger margin.
-    """
+    """Return 0 up to load 1.4, rising to 1 at 1.8, where neurons miss their patterns."""
     return min(max((load - 1.4) / 0.4, 0.0), 1.0)
 
 
 def _weight_of_feedback(load: float, n_in: int, n_hidden: int, alike: float) -> float:
-    """How much Q x(t+1) counts beside P x(t), for steps of V of 1 and one visible neuron.
-
-    Where there is room, U can do with codes that suit V. Codes of P alone may be such that V cannot decode a few of them: three
-    neurons for each of four patterns, two of which differ in the same two neurons as the other two, and no V tells +--+ of them.
-    In a crowd U needs codes that suit it, unless it has many inputs, as such (50 are few) and for the number of hidden neurons.
-    Beyond 2M patterns V needs more feedback in any case. Where patterns are alike (`how_alike`), P x(t) pulls harder: without
-    more feedback neighbours share so many neurons that no V tells all of them apart.
-    """
+    """Return the weight of Q x(t+1) beside P x(t), for steps of V of 1 and one visible neuron."""
+    # At a low load codes can suit V. At a high one U needs codes that suit it, unless it has many
+    # inputs. Patterns that are alike, or more than 2M, need more feedback.
     with_room = min(max((1.55 - load) / 0.15, 0.0), 1.0)
     many = min(max(math.log2(n_in / 50), 0.0), 1.0)
     crowded: float = 0.21 * min(max(5 * n_in / n_hidden, 1.0), 3.0) ** (0.8 * many) * min(max(alike / 1.1, 1.0), 2.0) ** 2
@@ -566,23 +548,13 @@ def _weight_of_feedback(load: float, n_in: int, n_hidden: int, alike: float) -> 
 
 
 def _in_units(eta: float, decay: bool) -> tuple[float, int]:
-    """A unit of weight, a power of two, and the learning rate as a whole number of units.
-
-    Weights that are whole multiples of a power of two add up without rounding, in learning and in recall. Rates that decay get a
-    finer unit, so that they can decay in small steps.
-    """
+    """Return a unit of weight, a power of two, finer for rates that decay, and the rate in it."""
     unit = 2.0 ** math.floor(math.log2(eta)) / (256 if decay else 16)
     return unit, round(eta / unit)
 
 
 def _default_noise(load: float, n_in: int, distance: float) -> int:
-    """How many units to flip at most while learning: as many as the load and the distances between patterns leave room for.
-
-    Measured for random patterns, 0.2 N is good where there are 0.8 transitions for each hidden neuron, more where there are
-    fewer (but more than 0.4 N is of no use) and less where there are more. Noise beyond the distance to the nearest other
-    pattern would teach the network to take one for the other. Pictures lie nearer to each other, but flips seldom fall where two
-    of them differ: 0.1 N is good there, unless they differ in a few units only. Then the margins have to do.
-    """
+    """Return how many units to flip at most while learning, as measured for this load."""
     if distance < _NEAR * n_in:
         return round(_NEAR * n_in) if distance >= _NEAREST else 0
     share: float = min(0.4, 0.2 * max(1.0, (0.8 / load) ** (1 / 3)))
@@ -592,15 +564,11 @@ def _default_noise(load: float, n_in: int, distance: float) -> int:
 
 
 def how_alike(patterns: Patterns, distance: float) -> float:
-    """How much the nearest other pattern, at this `distance`, has in common: about 1 at most where patterns are independent.
-
-    Overlaps of n independent patterns are nearly normal, whatever their mean activity, and the largest is about sqrt(2 ln n)
-    standard deviations above the mean, or less.
-    """
+    """Return what the nearest pattern has in common: up to about 1 for independent ones."""
     n, n_in = patterns.shape
     mean = patterns.mean(axis=0)
     spread = math.sqrt(float(np.sum((1 - mean**2) ** 2)))
-    largest = spread * math.sqrt(2 * math.log(max(n, 2)))
+    largest = spread * math.sqrt(2 * math.log(max(n, 2)))  # of n overlaps that are nearly normal
     return (n_in - 2 * distance - float(mean @ mean)) / largest if largest > 0 else 1.0
 
 

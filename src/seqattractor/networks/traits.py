@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from seqattractor.rule import field, heaviside
 
 Array = NDArray[np.float64]
-# Unit roundoff of float64, with room for both the network's sums and ours.
+# Unit roundoff of float64, with headroom for both the network's sums and ours.
 _ROUNDING = 16 * 2.0**-53
 
 
@@ -48,7 +48,7 @@ class Traits:
     stores_patterns : bool, optional
         Whether the patterns themselves are the weights, with a unit for each.
     online : bool, optional
-        Whether it learns from one transition at a time, keeping no other.
+        Whether it learns from one transition at a time, without any other.
     local : bool, optional
         Whether every weight changes by the activity at its two ends.
     dwells : bool

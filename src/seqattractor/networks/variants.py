@@ -40,8 +40,7 @@ engine, n_jobs, warm_start, verbose
     deterministic = True
 
     def _hidden_task(self, x_next: Patterns, max_epochs: int) -> dict[str, Any]:
-        """Nothing: U does not learn."""
-        return {}
+        return {}  # U does not learn
 
     @property
     def _hidden_scale(self) -> float:
@@ -93,7 +92,6 @@ engine, n_jobs, warm_start, verbose
         return self._last_errors()
 
     def _step_size(self, name: str) -> float:
-        """Hebbian weights are whole numbers."""
         return 1.0 if name in ("V_", "visible_bias_") else float(self.eta)
 
     def layers(self) -> tuple[Layer, Layer]:
@@ -107,9 +105,9 @@ engine, n_jobs, warm_start, verbose
 class LearnedTargetsAttractor(SequenceAttractor):
     """The paper's network with a projection of hidden targets that learns by the update of V.
 
-    In the paper hidden neurons learn a random projection of the next pattern, z = sign(P x(t+1)), eq. (4), and P never changes.
-    Here Q, the synapses through which the next pattern reaches the hidden neurons, gets the very update that V gets, whose two
-    factors meet there, too (Kolen and Pollack's local way to symmetric feedback)::
+    Q, the synapses through which the next pattern reaches the hidden neurons, gets the very update
+    that V gets, whose two factors meet there, too (Kolen and Pollack's local way to symmetric
+    feedback)::
 
         z = sign((P + lambda Q) x(t+1))          Q_ij += eta nu_j x_j(t+1) y_i(t)
 

@@ -30,9 +30,9 @@ OnlineRule = Callable[[Weights, NDArray[np.float64], NDArray[np.float64]], int]
 class VisibleNetwork(OnlineMemory):
     """A recurrent network of visible neurons only, xi' = sign(W xi) of equation (1): the margin perceptron, or a rule of yours.
 
-    It can make a sequence only if, for every neuron, the patterns after which it is on can be separated linearly from those
-    after which it is off (section 3 of the paper). With ``bias=True`` it is xi' = sign(W xi + c): a unit that is always +1 joins
-    the patterns, and its weights c learn as all others do.
+    It can make a sequence only if, for every neuron, the patterns after which it is on can be
+    separated linearly from those after which it is off (section 3 of the paper). With ``bias=True``
+    it is xi' = sign(W xi + c).
 
     Parameters
     ----------
@@ -44,12 +44,11 @@ class VisibleNetwork(OnlineMemory):
     bias : bool
         Whether neurons have biases. They start like W, and are drawn after it. The paper's experiments have none.
     leak : float
-        gamma, how much of what a neuron has summed is left after a step, from 0 to below 1: the time-summating network of
-        Bressloff and Taylor, xi(t+1) = sign(W s(t)) with s(t) = xi(t) + gamma s(t-1). The sum starts with the cue, and with the
-        first pattern of a sequence, as if nothing had been before. Patterns with two successors can then be told apart by what
-        came before them, without the delay lines of `order`; one that is repeated always has its weights if something came
-        before it both times and the patterns are otherwise linearly independent, while a repeated first pattern may have none.
-        Sums are not of -1 and +1: both engines are the plain loop then, and there is no certificate.
+        gamma, how much of what a neuron has summed is left after a step, from 0 to below 1: the
+        time-summating network of Bressloff and Taylor, xi(t+1) = sign(W s(t)) with s(t) = xi(t) +
+        gamma s(t-1), where the sum starts with the cue or the first pattern of a sequence. What
+        came before a pattern then distinguishes its successors, without the delay lines of `order`.
+        Both engines are the plain loop then, and there is no certificate.
     kappa, eta, engine, n_jobs
         For the perceptron, as in `SequenceAttractor`.
     init_scale, max_epochs, order, on_conflict, random_state, warm_start, verbose
@@ -74,30 +73,15 @@ class VisibleNetwork(OnlineMemory):
 
     References
     ----------
-    P. C. Bressloff and J. G. Taylor, Perceptron-like learning in time-summating neural networks, 1992. Its text was not at hand:
-    that neurons sum their past inputs with a leak, and learn by the perceptron rule on these sums, is from general knowledge. The
-    margin kappa and states of -1 and +1 instead of 0 and 1 are ours.
+    P. C. Bressloff and J. G. Taylor, Perceptron-like learning in time-summating neural networks,
+    1992. Its text was not at hand; the rule is from general knowledge, kappa and states of -1 and
+    +1 are ours.
 
     Examples
     --------
     >>> import seqattractor as sa
     >>> X = sa.datasets.random_periodic(20, 50, rng=0)
     >>> sa.VisibleNetwork(random_state=0).fit(X).score(X)
-    1.0
-
-    A rule of your own, here a perceptron without a margin:
-
-    >>> def perceptron(W, x, x_next):
-    ...     wrong = x_next * (W @ x) <= 0
-    ...     W += np.outer(wrong * x_next, x)
-    ...     return int(wrong.sum())
-    >>> sa.VisibleNetwork(rule=perceptron, random_state=0).fit(X).score(X)
-    1.0
-
-    With a leak it depends on what came before, and a pattern may have two successors:
-
-    >>> A, B, C, D, E = X[:5]
-    >>> sa.VisibleNetwork(leak=0.5, random_state=0).fit([D, A, B, E, A, C]).score([D, A, B, E, A, C])
     1.0
     """
 
@@ -185,7 +169,6 @@ class VisibleNetwork(OnlineMemory):
         return np.column_stack([self.W_, self.visible_bias_]) if self.bias else self.W_
 
     def _take_weights(self, W: Weights) -> None:
-        """Set the weights that were learned."""
         if self.bias:
             W, self.visible_bias_ = split_bias(W)
         self.W_ = W

@@ -76,13 +76,7 @@ _OF_USERS = [(marker, line, filled) for line in ("-", "--", "-.", ":") for fille
 
 
 def looks_of(names: Sequence[str]) -> dict[str, Look]:
-    """Return the looks of networks; the user's have the colour of the text, and markers and lines in their order.
-
-    Examples
-    --------
-    >>> looks_of(["mine", "attractor"])["attractor"]
-    Look(color='#3a8fc7', marker='o', line='-', filled=True)
-    """
+    """Return the looks of networks, also of the user's, by their names."""
     color = str(mpl.rcParams["text.color"])
     ways = cycle(_OF_USERS)
     return {name: LOOKS[name] if name in LOOKS else Look(color, *next(ways)) for name in names}
@@ -200,12 +194,6 @@ def comparison_curves(
     >>> ax = comparison_curves(comparison)
     >>> ax.get_xlabel(), ax.lines[0].get_xdata()
     ('period length T', array([ 5, 40]))
-
-    For a column of a paper:
-
-    >>> with sa.plots.style(paper=True):
-    ...     ax = comparison_curves(comparison, legend="above")
-    ...     ax.figure.savefig("length.pdf")  # doctest: +SKIP
     """
     if not hasattr(comparison, "results"):
         raise TypeError(f"comparison must be what sa.compare gives, but it is {say(comparison)}.")

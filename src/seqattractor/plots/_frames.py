@@ -165,8 +165,8 @@ def show_shades(ax: Axes, picture: NDArray[np.float64]) -> None:
 
 def tiles(frames: NDArray[Any], gap: int) -> NDArray[np.float64]:
     """Put frames (T, height, width, ...) side by side with `gap` empty columns, NaN, between: (height, columns, ...)."""
-    room = ((0, 0), (0, 0), (0, gap), (0, 0))[: frames.ndim]
-    padded = np.pad(frames.astype(np.float64), room, constant_values=np.nan)
+    margins = ((0, 0), (0, 0), (0, gap), (0, 0))[: frames.ndim]
+    padded = np.pad(frames.astype(np.float64), margins, constant_values=np.nan)
     row = np.concatenate(list(padded), axis=1)
     return row[:, : row.shape[1] - gap]
 

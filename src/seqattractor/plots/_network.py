@@ -14,8 +14,7 @@ from seqattractor.plots._house import RED, axes_or_new, draws
 def network_diagram(n_visible: int = 5, n_hidden: int = 4, *, ax: Axes | None = None) -> Axes:
     r"""Draw the network with hidden neurons as figure 2 of the paper does: as it is, and unfolded in time.
 
-    On the left visible (filled) and hidden neurons, connected both ways and not among themselves. On the right one step of it as
-    a feedforward network: U leads from xi(t) to zeta(t), V from there to xi(t+1).
+    Visible neurons are filled. On the right U leads from xi(t) to zeta(t), V from there to xi(t+1).
 
     Parameters
     ----------

@@ -210,7 +210,7 @@ def _try_sizes(
 ) -> tuple[Attempt, SequenceMemory]:
     """Try all sizes of a network, add them to `attempts`, and return the best."""
     net = cast(SequenceAttractor, make_network(name, **(given | {"n_hidden": "auto"})))
-    chosen, tried = choose_hidden(net, net.transitions(data), tell=on_attempt, callback=progress)
+    chosen, tried = choose_hidden(net, net.transitions(data), report=on_attempt, callback=progress)
     attempts += tried
     return max(tried, key=lambda one: one.merit), chosen
 

@@ -1,13 +1,7 @@
 """CloneStructuredMemory: a hidden Markov model with clones of every pattern, the yardstick for repeated patterns.
 
-Emissions are certain, so that at each step only the clones of the symbol that is seen can be active. Transition probabilities are
-held as blocks T[g], (C, C), one for each pair g of symbols that follow each other; all others are zero. Learning is Baum-Welch
-restricted to these clones, then Viterbi training.
-
-The messages of a sequence carry along where it started: A[t], (R, C), is the probability of what was seen up to t with each
-start and each clone at t, and B[t], (C, R), that of what is seen after t. An open sequence has one start, the distribution of
-first clones, A[0] = pi, and any end, B[-1] = 1. A cycle has C of them, A[0] = diag(pi), and must end where it started,
-B[-1] = identity.
+Only clones of the seen symbol can be active: transition probabilities are blocks T[g], (C, C), one
+for each pair g of successive symbols. Learning is Baum-Welch, then Viterbi training.
 """
 
 from __future__ import annotations
@@ -76,9 +70,9 @@ class CloneStructuredMemory(SequenceMemory):
 
     Notes
     -----
-    Clones, restricted Baum-Welch and Viterbi training are as in the authors' code (naturecomm_cscg). Ours are: no actions; blocks
-    of transition probabilities only for pairs of symbols that occur; a learned distribution of first clones; cycles, which come
-    back to the clone they started with; and several random starts.
+    Clones, restricted Baum-Welch and Viterbi training are as in the authors' code
+    (naturecomm_cscg). Ours are: no actions; a learned distribution of first clones; cycles, which
+    come back to the clone they started with; and several random starts.
 
     References
     ----------
@@ -278,7 +272,11 @@ class Clones:
         return shares / shares.sum(axis=(1, 2), keepdims=True), log_probability
 
     def _messages(self, course: Course) -> tuple[Floats, Floats, float]:
-        """A, (n + 1, R, C), and B, (n + 1, C, R), each divided by its sum, and the logarithm of the probability of the course."""
+        """Return A, (n + 1, R, C), and B, (n + 1, C, R), normalised, and the log probability.
+
+        A[t] is the probability of what was seen up to t, with each of R starts and each clone at t;
+        B[t] that of what is seen after t. A cycle has C starts, and must end where it started.
+        """
         pi, T = self.pi[course.first], self.T[course.pairs]
         n, C = len(T), len(pi)
         R = C if course.closed else 1

@@ -178,11 +178,7 @@ class BayesianColumnMemory(ContinuousMemory):
 
 
 def slot_averages(n: int, pulse: float, tau_pre: float, tau_post: float, *, closed: bool) -> tuple[States, States, States]:
-    """Average the traces of n patterns that are shown in consecutive slots of time: post x pre, (n, n), pre (n,) and post (n,).
-
-    The trace of a pattern is 1 - c e^(-u/tau) at time u of its own slot, and fades in later ones. A closed sequence has been
-    shown for ever.
-    """
+    """Average the traces of n patterns in slots of time: post x pre, (n, n), pre and post."""
     left_pre, left_post = _left_over(n, pulse / tau_pre, closed=closed), _left_over(n, pulse / tau_post, closed=closed)
     mean_pre, mean_post = (-np.expm1(-pulse / tau) * tau / pulse for tau in (tau_pre, tau_post))  # of e^(-u/tau) over a slot
     both = 1 / (1 / tau_pre + 1 / tau_post)

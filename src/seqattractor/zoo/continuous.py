@@ -55,14 +55,10 @@ class ContinuousMemory(SequenceMemory):
         return self._begin(states.astype(np.float64))
 
     def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:
-        """Run on for one read-out interval and read patterns out, (B, N) -> (B, N); `memory` holds the states and is changed.
-
-        Units of `states` that differ from what was read out last have been changed from outside, by noise or by another cue:
-        they are set to the values that a cue would give them.
-        """
+        """Run for one read-out interval and read patterns out, (B, N) -> (B, N); changes `memory`."""
         carried: States = self.start(states) if memory is None else memory
         changed = self._read_out(carried) != states
-        if changed.any():
+        if changed.any():  # by noise
             self._impose(carried, states, changed)
         self._run_on(carried)
         return self._read_out(carried)

@@ -1,9 +1,7 @@
 """Dense memories: modern Hopfield networks for sequences, with one hidden unit for every stored pattern.
 
-Overlaps are held as sums u = sum_j xi_j S_j (whole numbers; N - 1 or N times the overlap m), and all weights of one neuron
-may be divided by the same positive number, since only the sign of its field counts. So nothing overflows: polynomials are
-divided by the largest overlap (only where whole numbers would not fit), exponentials are taken of the distance to it. Parts with
-different functions are divided by different numbers, whose ratio is put back when they are added.
+Overlaps are held as sums u = sum_j xi_j S_j, N - 1 or N times the overlap m. All weights of one
+neuron are divided by the same positive number, which changes no sign, so that nothing overflows.
 """
 
 from __future__ import annotations
@@ -99,8 +97,7 @@ def whole_power(u: Floats, degree: int) -> Floats:
 def fields(parts: Sequence[Part], keys: Patterns, count: int) -> Floats:
     """Return the fields of all neurons, shape (B, N), where neuron i adds keys_i^mu own_i to overlap mu; keys is (P, N).
 
-    What it adds is +own_i or -own_i, so one product with the patterns does for all neurons whose own state has the same
-    size, and no array of neurons x patterns x batch is made. Overlaps are of `count` neurons.
+    One product with the patterns does for all neurons whose own state has the same size.
     """
     spread = max(float(np.abs(part.own).max()) for part in parts)
     tops, scales = _scales(parts, [part.u for part in parts], count, axis=1, spread=spread)
@@ -126,13 +123,11 @@ def _is_normalised(part: Part, parts: Sequence[Part]) -> bool:
 def _scales(
     parts: Sequence[Part], overlaps: Sequence[Floats], count: int, axis: int, spread: float
 ) -> tuple[list[Floats], list[Floats | None]]:
-    """Return the divisor of each part in `weigh`, and the factor by which to multiply it before parts are added.
-
-    Parts with the same interaction are divided by the same number and need no factor, so that whole numbers stay whole.
-    """
+    """Return the divisor of each part in `weigh`, and its factor before parts are added."""
     weight = sum(abs(part.weight) for part in parts)
     interactions = [part.interaction for part in parts]
     if all(interaction == interactions[0] for interaction in interactions):
+        # Whole numbers stay whole.
         top = interactions[0].top(overlaps, weight, axis=axis, spread=spread)
         return [top] * len(parts), [None] * len(parts)
     tops = [one.top([u], weight, axis=axis, spread=spread) for one, u in zip(interactions, overlaps, strict=True)]
@@ -160,10 +155,7 @@ def _field(part: Part, sizes: NDArray[Any], signed: Floats, own: NDArray[Any], t
 
 
 def fields_of_mixed_overlaps(parts: Sequence[Part], shares: Floats, count: int) -> Floats:
-    """The same where neuron i adds any number shares_i^mu own_i to overlap mu; shares is (P, N).
-
-    This happens when overlaps are mixed by an inverse. Every pair of a neuron and a pattern then has its own weight.
-    """
+    """Return the same where neuron i adds any number shares_i^mu own_i to overlap mu."""
     total = np.empty(parts[0].own.shape)
     for units in _blocks(shares.shape[1], shares.shape[0]):
         for b in range(len(total)):
@@ -218,13 +210,11 @@ class PatternStore(OnlineMemory):
     }
 
     def _init_learning(self, transitions: Transitions) -> None:
-        """Start with nothing stored."""
         if self.n_features_in_ * self.order_ == 1 and not self.self_overlap:
             raise ValueError("patterns of 1 neuron have no overlap without the neuron itself; use self_overlap=True.")
         self._store(transitions.inputs[:0], transitions.targets[:0])
 
     def _present(self, transitions: Transitions) -> None:
-        """Keep the patterns as keys and their successors as values, with a hidden unit for each."""
         continued = self.successors_.any(axis=1)  # a sequence that ended may continue now
         self._store(
             np.concatenate([self.patterns_[continued], transitions.inputs]),
@@ -258,11 +248,9 @@ class PatternStore(OnlineMemory):
     _dwells = False
 
     def _check_degree(self) -> None:
-        """Reject a degree that makes no sense."""
         check_count(self.degree, "degree")
 
     def _store(self, keys: Patterns, values: Patterns) -> None:
-        """Keep patterns and their successors."""
         self.patterns_, self.successors_, self._ready = keys, values, None
 
     def _answers(self, calls: list[Call]) -> Patterns:
@@ -328,10 +316,10 @@ class DenseSequenceMemory(PatternStore):
     ----------
     interaction : {"polynomial", "exponential", "softmax"}
     degree : int or "auto"
-        d of the polynomial. "auto" takes the least from 2 on at which, for every stored pattern, the weights ``|m|^d`` of all
-        others add up to at most half of its own: then each transition is right. That is 2 to 5 for random patterns, dozens for
-        pictures, of which degree 2 stores nothing, and 1000 where patterns are too much alike for any. With the pseudo-inverse it
-        is 2.
+        d of the polynomial. "auto" takes the least from 2 to 1000 at which, for every stored
+        pattern, the weights ``|m|^d`` of all others add up to at most half of its own: then each
+        transition is right. That is 2 to 5 for random patterns, and dozens for pictures. With the
+        pseudo-inverse it is 2.
     beta : float
         The steepness of the exponential and the softmax; 1 in Chaudhry et al.
     pseudo_inverse : bool
@@ -365,13 +353,6 @@ class DenseSequenceMemory(PatternStore):
     >>> net = sa.zoo.DenseSequenceMemory().fit(X)
     >>> net.degree_, sa.retrieved(net.recall(sa.noise.flip(X[0], 10, rng=1), steps=160), X)
     (3, True)
-
-    Pictures are much alike, and need a higher degree; of degree 2 `fit` warns that nothing is stored:
-
-    >>> film = sa.datasets.walker(24, shrink=2)
-    >>> net = sa.zoo.DenseSequenceMemory().fit(film)
-    >>> net.degree_, net.score(film)
-    (36, 1.0)
     """
 
     interaction: Literal["polynomial", "exponential", "softmax"] = "polynomial"
@@ -435,11 +416,9 @@ class DenseSequenceMemory(PatternStore):
 
 
 def least_degree(keys: Patterns, least: int = 2) -> int:
-    """Return the least degree, from `least` on, at which no stored pattern, (P, order * N), drowns in the others.
+    """Return the least degree, `MOST_DEGREE` at most, at which no pattern drowns in others.
 
-    A stored pattern calls its successor with weight 1, and another one, at an overlap m with it, calls its own with |m|^degree.
-    At the degree returned the weights of all others add up to at most half of its own, for every pattern: then every transition
-    is right, and half of the field is to spare for flipped units. `MOST_DEGREE` where patterns are too much alike for any.
+    The weights |m|^degree of all others then add up to at most half of its own, 1.
     """
     last = {x.tobytes(): k for k, x in enumerate(keys)}
     copies = Counter(x.tobytes() for x in keys)
@@ -468,10 +447,7 @@ def _least_degree_of(m: Floats, weights: Floats, own: Floats, low: int) -> int:
 
 
 def decisive_degree(degree: int, units: int, patterns: int) -> int:
-    """Return a degree, not above this one, that gives every sum of +-u^degree over the patterns the same sign.
-
-    Overlaps u of up to `units` are all odd or all even. From some degree on the largest that does not cancel outweighs all
-    smaller ones together, so that higher degrees, whose powers would vanish, can only change a sign by being odd or even.
-    """
+    """Return a degree, not above this one, that gives every sum of +-u^degree the same sign."""
+    # Overlaps are all odd or all even. From here on the largest left outweighs all smaller ones.
     enough = 1 if units <= 2 else math.ceil(math.log(2 * patterns) / math.log(units / (units - 2)))
     return degree if degree <= enough else enough + (degree - enough) % 2

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Literal, final
+from typing import final
 
 import numpy as np
 from scipy.special import softmax
@@ -36,8 +36,8 @@ class DynamicEnergyMemory(DelayedMemory):
 
     Notes
     -----
-    Equations and parameters are those of the authors' published code; the law of the escape time was derived from their ansatz
-    lambda = sqrt(r) and is tested here against the dynamics.
+    Equations and parameters are those of the authors' published code; the escape time follows from
+    their ansatz.
 
     References
     ----------
@@ -58,11 +58,6 @@ class DynamicEnergyMemory(DelayedMemory):
     a_s: float = 0.5
     a_c: float = 1.0
     beta: float = 100.0
-    T_f: float = 1.0
-    T_d: float = 20.0
-    dt: float = 0.1
-    read_out_interval: float = 5.0
-    on_conflict: Literal["raise", "learn"] = "raise"
 
     _gains = ("a_s", "a_c", "beta")
 

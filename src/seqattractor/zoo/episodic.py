@@ -21,6 +21,7 @@ from seqattractor.zoo.continuous import ContinuousMemory, States
 _MOST_READ_OUTS = 10_000  # from one pattern to the next
 
 
+@dataclass(eq=False, repr=False)
 class DelayedMemory(ContinuousMemory, OnlineMemory):
     """Features V_f that are drawn to stored patterns, and a delayed signal V_d that calls the successor of where they were.
 
@@ -30,11 +31,12 @@ class DelayedMemory(ContinuousMemory, OnlineMemory):
 
     _gains: ClassVar[tuple[str, ...]]
     """The names of further parameters, all positive."""
-    T_f: float
-    T_d: float
-    patterns_: Patterns
-    graph_: NDArray[np.int8]
-    _ready: tuple[States, States] | None
+    _: KW_ONLY
+    T_f: float = 1.0
+    T_d: float = 20.0
+    dt: float = 0.1
+    read_out_interval: float = 5.0
+    on_conflict: Literal["raise", "learn"] = "raise"
 
     _arrays: ClassVar[dict[str, str]] = {"patterns_": "pattern P N", "graph_": "ternary P P"}
 
@@ -51,11 +53,10 @@ class DelayedMemory(ContinuousMemory, OnlineMemory):
         """Return r, how strongly a pattern holds itself, as a share of how strongly it calls the next one."""
 
     def _init_learning(self, transitions: Transitions) -> None:
-        """Start with nothing stored."""
         self._store(transitions.inputs[:0], np.zeros((0, 0), dtype=np.int8))
 
     def _present(self, transitions: Transitions) -> None:
-        """Keep every pattern once, with a hidden unit, and an edge of the graph for each transition."""
+        """Store every pattern once, and an edge of the graph for each transition."""
         known = {x.tobytes(): k for k, x in enumerate(self.patterns_)}
         new = []
         for x in np.stack([transitions.inputs, transitions.targets], axis=1).reshape(-1, self.n_features_in_):
@@ -101,11 +102,8 @@ class DelayedMemory(ContinuousMemory, OnlineMemory):
         return patterns
 
     def _longest_stay(self) -> int:
-        """Return the largest number of read-outs from one pattern to the next.
-
-        It takes longest at the start, where the delayed signal of the cue is there in full and fades as e = exp(-t / T_d): the
-        next pattern is left when r + e = 1 - e. Later it takes T_d ln(1 / (1 - sqrt(r))). The passage takes a few T_f.
-        """
+        """Return the largest number of read-outs from one pattern to the next."""
+        # The delayed signal of the cue fades as e = exp(-t / T_d); it is left at r + e = 1 - e.
         r = min(self._strength_of_holding(), 0.999)  # patterns that are held for ever are not waited for
         longest = float(self.T_d) * np.log(2 / (1 - r)) + 5 * float(self.T_f)
         return int(min(np.ceil(longest / float(self.read_out_interval)) + 1, _MOST_READ_OUTS))
@@ -115,8 +113,8 @@ class DelayedMemory(ContinuousMemory, OnlineMemory):
         return 1.0
 
     def _store(self, patterns: Patterns, graph: NDArray[np.int8]) -> None:
-        """Keep patterns and the graph of their order."""
-        self.patterns_, self.graph_, self._ready = patterns, graph, None
+        self.patterns_, self.graph_ = patterns, graph
+        self._ready: tuple[States, States] | None = None
 
     def _as_numbers(self) -> tuple[States, States]:
         """Xi^T and (Xi Phi)^T, (P, N) each, as numbers for linear algebra: the patterns, and what precedes each."""
@@ -133,18 +131,16 @@ class DelayedMemory(ContinuousMemory, OnlineMemory):
         return features @ patterns.T, delayed @ preceding.T
 
 
+@dataclass(eq=False, repr=False)
 class EpisodicMemory(DelayedMemory):
-    """The general sequential episodic memory (GSEMM) with hidden units that are in equilibrium (T_h -> 0).
-
-    Activities s_f of the features and s_h of the hidden units are linear, unless a subclass defines them, with the Lagrangians
-    L_f and L_h of which they are the gradients.
-    """
+    """The general sequential episodic memory (GSEMM), with hidden units in equilibrium."""
 
     _gains = ("a_s", "a_c", "b_d", "gain")
+    _: KW_ONLY
     a_s: float
     a_c: float
-    b_d: float
-    gain: float
+    b_d: float = 7.0
+    gain: float = 1.0
 
     def _s_f(self, features: States) -> States:
         return features
@@ -263,13 +259,7 @@ class DenseEpisodicMemory(EpisodicMemory):
     _: KW_ONLY
     a_s: float = 1.0
     a_c: float = 4.9
-    b_d: float = 7.0
-    gain: float = 1.0
-    T_f: float = 1.0
-    T_d: float = 20.0
-    dt: float = 0.1
     read_out_interval: float = 2.0
-    on_conflict: Literal["raise", "learn"] = "raise"
 
     def _s_h(self, hidden: States) -> States:
         return np.asarray(softmax(float(self.gain) * hidden, axis=1))
@@ -289,9 +279,9 @@ class LinearEpisodicMemory(EpisodicMemory):
         V_h = sqrt(a_s) Xi^T tanh(gain V_f) + a_c Phi^T Xi^T V_d
         T_f dV_f/dt = sqrt(a_s) Xi V_h - V_f        T_d dV_d/dt = b_d tanh(gain V_f) - V_d
 
-    The hidden units can be left out: Xi Xi^T and Xi Phi^T Xi^T are Hebbian weights, as those of `SlowSynapseMemory`. A pattern is
-    held if gain * a_s is above 1, and left if r = sqrt(a_s) / (a_c b_d) is below 1; where the tanh is not steep, also for an r
-    somewhat above 1. The last pattern of an open sequence is held for ever. Patterns are read out as sign(V_f).
+    A pattern is held if gain * a_s is above 1, and left if r = sqrt(a_s) / (a_c b_d) is below 1;
+    where the tanh is not steep, also for an r somewhat above 1. The last pattern of an open
+    sequence is held for ever.
 
     Parameters
     ----------
@@ -302,8 +292,9 @@ class LinearEpisodicMemory(EpisodicMemory):
 
     Notes
     -----
-    Equations are those of the authors' notes and code. There patterns are not divided by sqrt(N) (a_s = .045 with N = 100, which
-    is 4.5 here), and the delayed term has the factor a_c instead of sqrt(a_s) a_c. T_d and a_c were chosen for random patterns.
+    Equations are those of the authors' notes and code, where patterns are not divided by sqrt(N)
+    and the delayed term has the factor a_c instead of sqrt(a_s) a_c. T_d and a_c were chosen for
+    random patterns.
 
     Examples
     --------
@@ -317,13 +308,6 @@ class LinearEpisodicMemory(EpisodicMemory):
     _: KW_ONLY
     a_s: float = 4.5
     a_c: float = 0.38
-    b_d: float = 7.0
-    gain: float = 1.0
-    T_f: float = 1.0
-    T_d: float = 20.0
-    dt: float = 0.1
-    read_out_interval: float = 5.0
-    on_conflict: Literal["raise", "learn"] = "raise"
 
     def _length(self) -> float:
         return 1 / float(np.sqrt(self.n_features_in_))

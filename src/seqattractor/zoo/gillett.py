@@ -6,7 +6,6 @@ from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar, Literal, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from seqattractor._checks import check_memory, check_number, check_positive
 from seqattractor.networks.online import OnlineMemory
@@ -17,21 +16,23 @@ from seqattractor.sequences import Patterns, Transitions
 from seqattractor.zoo.continuous import ContinuousMemory, States
 
 
+@dataclass(eq=False, repr=False)
 class RateMemory(ContinuousMemory, OnlineMemory):
     """Rates r with tau dr/dt = -r + phi(J r) and J_ij = (A / K) c_ij sum_mu f(xi_i^{mu+1}) g(xi_j^mu).
 
     A subclass may replace f and g, which are bilinear here. A state is r, (B, N).
     """
 
-    A: float
-    theta: float
-    sigma: float
-    connectivity: float
-    tau: float
-    random_state: Seed
-    J_: States
-    mask_: NDArray[np.int8]
-    patterns_: Patterns
+    _: KW_ONLY
+    A: float = 1.0
+    theta: float = 0.22
+    sigma: float = 0.1
+    connectivity: float = 1.0
+    tau: float = 10.0
+    dt: float = 1.0
+    read_out_interval: float = 10.0
+    on_conflict: Literal["raise", "learn"] = "raise"
+    random_state: Seed = None
 
     _arrays: ClassVar[dict[str, str]] = {"J_": "float N N", "mask_": "ternary N N", "patterns_": "pattern P N"}
 
@@ -55,7 +56,6 @@ class RateMemory(ContinuousMemory, OnlineMemory):
         self.patterns_ = transitions.inputs[:0]
 
     def _present(self, transitions: Transitions) -> None:
-        """Add the outer product of every transition; every pattern is stored once, for the read-out."""
         self.J_ = self.J_ + self._weights(transitions.inputs.astype(np.float64), transitions.targets.astype(np.float64))
         shown = np.stack([transitions.inputs, transitions.targets], axis=1).reshape(-1, self.n_features_in_)
         stored = {x.tobytes(): x for x in (*self.patterns_, *shown)}
@@ -108,7 +108,6 @@ class RateMemory(ContinuousMemory, OnlineMemory):
 
 
 @final
-@dataclass(eq=False, repr=False)
 class HebbianRateMemory(RateMemory):
     """Rate neurons that pass through a sequence, about one pattern per time constant (Gillett, Pereira & Brunel 2020).
 
@@ -120,9 +119,9 @@ class HebbianRateMemory(RateMemory):
     with c_ij = 1 for a share c of all pairs, 0 for the others and for i = j, and K = c N. The model is made for normal patterns;
     +-1 are used as they are, with the same mean, 0, and variance, 1. A run starts with the rates r = phi(cue).
 
-    Overlaps with neighbouring patterns grow and fade together, so that the sign of r - mean(r) would be wrong in a quarter of the
-    units. As the authors judge recall by the correlation of r with each pattern, the read-out is the stored pattern with the
-    largest one; `activity` gives the rates themselves.
+    Overlaps with neighbouring patterns grow and fade together: the read-out is the stored pattern
+    with the largest correlation with r, by which the authors judge recall; `activity` gives the
+    rates themselves.
 
     Parameters
     ----------
@@ -167,17 +166,6 @@ class HebbianRateMemory(RateMemory):
     >>> [int((state == X.patterns).all(axis=1).argmax()) for state in net.recall(X[0], steps=4)]
     [0, 1, 2, 3, 4]
     """
-
-    _: KW_ONLY
-    A: float = 1.0
-    theta: float = 0.22
-    sigma: float = 0.1
-    connectivity: float = 1.0
-    tau: float = 10.0
-    dt: float = 1.0
-    read_out_interval: float = 10.0
-    on_conflict: Literal["raise", "learn"] = "raise"
-    random_state: Seed = None
 
 
 @final
@@ -224,12 +212,6 @@ class SparseRateMemory(RateMemory):
     q_g: float = 0.5
     theta: float = 0.07
     sigma: float = 0.05
-    connectivity: float = 1.0
-    tau: float = 10.0
-    dt: float = 1.0
-    read_out_interval: float = 10.0
-    on_conflict: Literal["raise", "learn"] = "raise"
-    random_state: Seed = None
 
     def _f(self, patterns: States) -> States:
         return _step(patterns, float(self.q_f))

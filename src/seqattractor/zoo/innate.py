@@ -43,8 +43,9 @@ class InnateTrajectoryMemory(ContinuousMemory):
     it. Patterns are read out as sign(W_out r), one per `read_out_interval`; W_out is what recursive least squares over noisy
     runs come to, which is ridge regression.
 
-    The equations, the rule and its constants are those of a published replication; that the cue itself is the input is ours.
-    Noise on patterns that it has answered does not reach the network. What follows the end of a sequence is chaos.
+    The equations and constants are those of a published replication; that the cue itself is the
+    input is ours. Noise on its answers does not reach the network. After the end of a sequence
+    comes chaos.
 
     Parameters
     ----------
@@ -239,11 +240,9 @@ def draw_wiring(M: int, probability: float, g: float, rng: np.random.Generator) 
 
 
 def run_innate(wiring: Wiring, drive: States, wanted: States, P: States, x: States, tau: float, every: int = _EVERY) -> States:
-    """Run a sparse network of tanh neurons, tau dx/dt = -x + W r + drive, and train it on the way; returns r of every step.
+    """Run sparse tanh neurons, tau dx/dt = -x + W r + drive, and train them; returns all r.
 
-    `drive` is (steps, n), and `wanted` (steps, n) the rates that the plastic neurons should have, which learn at every
-    `every`-th step; (0, n) does not train. Weights, P (plastic, K, K) of the first neurons and the state x (n,) are changed;
-    tau counts steps.
+    `wanted` (steps, n) are rates of plastic neurons; (0, n) does not train. Changes weights, P, x.
     """
     rates = np.empty_like(drive)
     if has_kernels():

@@ -63,12 +63,10 @@ class HebbianMemory(OnlineMemory):
     _traits = Traits(weights=("W_",), stores_patterns=False, online=True, local=True)
 
     def _init_learning(self, transitions: Transitions) -> None:
-        """Start from zero weights."""
         self.W_ = np.zeros((self.n_features_in_, self.n_features_in_ * self.order_))
         self._no_errors_yet()
 
     def _present(self, transitions: Transitions) -> None:
-        """Add the outer product of every transition."""
         self.W_ = self.W_ + hebbian(transitions.inputs, transitions.targets)
         self._count_errors(int(self._wrong_units(transitions).sum()))
 

@@ -71,12 +71,11 @@ class LookupMemory(OnlineMemory):
         return np.asarray(self.successors_[nearest])
 
     def _init_learning(self, transitions: Transitions) -> None:
-        """Start with an empty table."""
         self.patterns_, self.successors_ = transitions.inputs[:0], transitions.targets[:0]
         self.counts_ = np.zeros(0, dtype=np.int64)
 
     def _present(self, transitions: Transitions) -> None:
-        """Keep every different transition once, in the order in which they came, with its count."""
+        """Store every different transition once, in the order in which they came, with its count."""
         inputs = np.concatenate([self.patterns_, transitions.inputs])
         targets = np.concatenate([self.successors_, transitions.targets])
         counts = np.concatenate([self.counts_, np.ones(len(transitions.inputs), dtype=np.int64)])

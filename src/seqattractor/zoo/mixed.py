@@ -64,12 +64,6 @@ class MixedSequenceMemory(PatternStore):
     >>> net = sa.zoo.MixedSequenceMemory(slow_steps=3).fit(X)
     >>> [int((state == X[:-1]).all(axis=1).argmax()) for state in net.recall(X[0], steps=8)]
     [0, 1, 1, 1, 2, 2, 2, 3, 3]
-
-    A part that holds more steeply than the other one calls:
-
-    >>> net = sa.zoo.MixedSequenceMemory("exponential", slow_interaction="polynomial", slow_steps=3).fit(X)
-    >>> [int((state == X[:-1]).all(axis=1).argmax()) for state in net.recall(X[0], steps=8)]
-    [0, 1, 1, 1, 2, 2, 2, 3, 3]
     """
 
     interaction: Literal["polynomial", "exponential", "softmax"] = "polynomial"

@@ -1,11 +1,7 @@
 """PinnedRateMemory: a random rate network of which a part of the weights is trained to follow a sequence (Rajan et al. 2016).
 
-The rule is recursive least squares, while the network runs: for one linear unit with weights w on inputs r, a wanted value f and
-P, at first (1/alpha) I, a step is
-
-    k = P r      c = 1 / (1 + r . k)      P <- P - c k k^T      w <- w - c (w . r - f) k
-
-The same presynaptic neurons are trained for all units, so that one P serves all.
+The rule is recursive least squares (`least_squares_step`): weights w on inputs r with the wanted f
+change by -c (w . r - f) k. One P, at first I / alpha, serves all units.
 """
 
 from __future__ import annotations
@@ -156,10 +152,9 @@ class PinnedRateMemory(ContinuousMemory):
 
 
 def run_pinning(J: States, plastic: NDArray[np.int64], drive: States, wanted: States, P: States, x: States, tau: float) -> States:
-    """Run a network of sigmoid units, tau dx/dt = -x + J r + drive, and train columns of J; returns x of every step.
+    """Run sigmoid units, tau dx/dt = -x + J r + drive, and train `plastic` columns; returns all x.
 
-    `plastic` (m,) are the columns that learn, `drive` is (steps, N), and `wanted` (steps, N) the inputs J r that the units should
-    have; (0, N) does not train. J (N, N), P (m, m) and the state x (N,) are changed; tau counts steps.
+    `wanted` (steps, N) are the inputs J r of units; (0, N) does not train. Changes J, P and x.
     """
     states = np.empty_like(drive)
     if has_kernels():
@@ -177,7 +172,7 @@ def run_pinning(J: States, plastic: NDArray[np.int64], drive: States, wanted: St
 
 
 def least_squares_step(P: States, r: States) -> tuple[States, float]:
-    """Change P by inputs r; returns k and c."""
+    """Change P by inputs r, P <- P - c k k^T; returns k = P r and c = 1 / (1 + r . k)."""
     k = P @ r
     c = 1 / (1 + float(r @ k))
     P -= c * np.outer(k, k)

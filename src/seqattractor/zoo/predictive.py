@@ -81,18 +81,16 @@ class PredictiveCodingMemory(OnlineMemory):
     def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
         """Learn until an epoch predicts well enough."""
         self._init_learning(transitions)
-        self._go_on(transitions, int(self.max_epochs), callback)
+        self._learn(transitions, int(self.max_epochs), callback)
         return self._last_errors()
 
     def _init_learning(self, transitions: Transitions) -> None:
-        """Start from zero weights."""
         self.W_ = np.zeros((self.n_features_in_, self.n_features_in_ * self.order_))
         self.losses_ = np.zeros(0)
         self._no_errors_yet()
 
     def _present(self, transitions: Transitions) -> None:
-        """Learn from each transition in turn."""
-        self._go_on(transitions, 1, None)
+        self._learn(transitions, 1, None)
 
     def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:
         """Return the pattern after each state: (B, order * N) -> (B, N)."""
@@ -109,12 +107,12 @@ class PredictiveCodingMemory(OnlineMemory):
         check_count(self.max_epochs, "max_epochs")
         check_not_negative(self.tol, "tol")
 
-    def _go_on(self, transitions: Transitions, max_epochs: int, callback: ProgressCallback | None) -> None:
+    def _learn(self, transitions: Transitions, max_epochs: int, callback: ProgressCallback | None) -> None:
         """Learn for some epochs, W += rate eps f(x)^T / |f(x)|^2, and add their errors to those recorded."""
         from scipy.linalg import solve_triangular
 
-        # A whole epoch is one triangular system, the same for all neurons: the error eps(t) is the one before the epoch less
-        # what earlier steps have mended, eps(t) + rate sum_{s<t} K(t,s) eps(s), with K(t,s) = f(x(t)).f(x(s)) / |f(x(s))|^2.
+        # A whole epoch is one triangular system for the errors eps, the same for all neurons:
+        # eps(t) + rate sum_{s<t} K(t,s) eps(s) = left(t), K(t,s) = f(x(t)).f(x(s)) / |f(x(s))|^2.
         rate, x, wanted = float(self.learning_rate), _f(transitions.inputs), transitions.targets.astype(np.float64)
         scaled = x / (x**2).sum(axis=1, keepdims=True)
         K = x @ scaled.T
@@ -210,17 +208,11 @@ class LatentPredictiveMemory(OnlineMemory):
     _values: ClassVar[dict[str, str]] = {"n_iter_": "size E", "converged_": "flag", "n_latent": "size H"}
     _traits = Traits(weights=("W_r_", "W_o_"), stores_patterns=False, online=True, local=True)
 
-    def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
-        """Learn until an epoch predicts well enough."""
-        self._init_learning(transitions)
-        while self.n_iter_ < int(self.max_epochs) and not (self.n_iter_ and self.losses_[-1] < self.tol):
-            self._present(transitions)
-            if callback is not None and callback(self.n_iter_, *self._last_errors()):
-                break
-        return self._last_errors()
+    def _is_done(self) -> bool:
+        """Return whether the last epoch was predicted well enough."""
+        return bool(self.losses_[-1] < self.tol)
 
     def _init_learning(self, transitions: Transitions) -> None:
-        """Draw the initial weights."""
         rng = as_generator(self.random_state)
         N, H = self.n_features_in_, int(self.n_latent)
         check_memory(16 * H * (H + N), f"a network of {H} latent neurons")

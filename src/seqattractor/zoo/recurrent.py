@@ -38,10 +38,10 @@ class RecurrentNetwork(SequenceMemory):
 
         h(t) = tanh(W_in x(t) + W_rec h(t-1) + b)          x(t+1) = sign(W_out h(t) + c)
 
-    All weights go down the gradient of the logistic loss through the whole sequence, by Adam, with flipped units in the inputs,
-    so that predictions withstand noise. Now and then the hidden state is forgotten, so that recall can start anywhere. A sequence
-    whose last pattern is its first is learned as a loop. It is neither local nor online, and there is no promise that it
-    converges; but a pattern may have different successors (``on_conflict="learn"``).
+    All weights go down the gradient of the logistic loss through the whole sequence, by Adam, with
+    flipped units in the inputs, so that predictions withstand noise. Now and then the hidden state
+    is forgotten, so that recall can start anywhere. A sequence whose last pattern is its first is
+    learned as a loop, and a pattern may have different successors.
 
     Parameters
     ----------
@@ -141,12 +141,13 @@ class RecurrentNetwork(SequenceMemory):
     def _learn(self, sequence: Shown, adam: Adam, rng: np.random.Generator) -> Backpropagated:
         """Run the copies of a sequence once, each with flips of its own, and make one step down the gradient."""
         x, target, end = sequence
-        keeps = (rng.random((len(x), _COPIES)) >= self.forgetting).astype(np.float64)
-        goes_round = np.array_equal(x[0], target[-1])
-        keeps[0, 0 if goes_round else slice(None)] = 0.0  # one copy of a loop starts anew, the others continue
+        remembers = (rng.random((len(x), _COPIES)) >= self.forgetting).astype(np.float64)
+        is_loop = np.array_equal(x[0], target[-1])
+        # One copy of a loop starts anew, the others continue.
+        remembers[0, 0 if is_loop else slice(None)] = 0.0
         flips = 1.0 - 2.0 * (rng.random((len(x), _COPIES, x.shape[1])) < self.noise)
         weights = self._weights()
-        run = backpropagate(weights, x[:, None] * flips, target, end, keeps)
+        run = backpropagate(weights, x[:, None] * flips, target, end, remembers)
         adam.go(weights, run.slope)
         end[:] = run.end
         return run
@@ -216,16 +217,15 @@ class Backpropagated(NamedTuple):
     end: Floats
 
 
-def backpropagate(weights: Weights, x: Floats, target: Floats, start: Floats, keeps: Floats) -> Backpropagated:
-    """Backpropagate through B copies (n, B, N) of a sequence with the next patterns (n, N), from hidden states (B, H).
+def backpropagate(weights: Weights, x: Floats, target: Floats, start: Floats, remembers: Floats) -> Backpropagated:
+    """Backpropagate the logistic loss through B copies (n, B, N) of a sequence, from hidden (B, H).
 
-    The loss is the logistic one, log(1 + exp(-2 x y)) for every unit with the field y, whose gradient is tanh(y) - x. `keeps`,
-    (n, B), is 1 where a copy keeps its hidden state from the step before, 0 where it forgets, as before a cue.
+    `remembers`, (n, B), is 1 where a copy has its last hidden state, 0 where it forgets it.
     """
     n, B, N = x.shape
     before, h = np.empty((n, B, len(weights.b))), np.empty((n, B, len(weights.b)))
     for t in range(n):
-        before[t] = (h[t - 1] if t else start) * keeps[t][:, None]
+        before[t] = (h[t - 1] if t else start) * remembers[t][:, None]
         h[t] = _step(weights, x[t], before[t])
     y = _read_out(weights, h)
     margin = y * target[:, None]
@@ -235,7 +235,7 @@ def backpropagate(weights: Weights, x: Floats, target: Floats, start: Floats, ke
     from_later = np.zeros_like(h[0])
     for t in range(n - 1, -1, -1):
         e_u[t] = (e_u[t] + from_later) * (1 - h[t] ** 2)
-        from_later = (e_u[t] @ weights.W_rec) * keeps[t][:, None]
+        from_later = (e_u[t] @ weights.W_rec) * remembers[t][:, None]
     flat_u, flat_y = e_u.reshape(n * B, -1), e_y.reshape(n * B, -1)
     slope = Weights(
         flat_u.T @ x.reshape(n * B, N),

@@ -38,18 +38,14 @@ class Scaffold(NamedTuple):
 
 
 def lay_out(transitions: Transitions) -> Scaffold:
-    """Return sequences consecutive blocks of labels, one label for each pattern at each place.
-
-    The last pattern of a sequence has a label of its own, where recall stays, unless it has a successor elsewhere: then the
-    label before it leads there, in the same sequence if it can.
-    """
+    """Give sequences blocks of labels; a last pattern with a successor elsewhere leads there."""
     pieces = list(zip(*(split(part, transitions.lengths) for part in transitions[:2]), strict=True))
-    going_on = {x.tobytes() for x in transitions.inputs}
+    continued = {x.tobytes() for x in transitions.inputs}
     patterns: list[Patterns] = []
     starts: list[int] = []
     for x, y in pieces:
         starts.append(sum(len(block) for block in patterns))
-        patterns.append(x if y[-1].tobytes() in going_on else np.concatenate([x, y[-1:]]))
+        patterns.append(x if y[-1].tobytes() in continued else np.concatenate([x, y[-1:]]))
     everywhere: dict[bytes, int] = {}
     for start, (x, _) in zip(starts, pieces, strict=True):
         for t, pattern in enumerate(x):
@@ -63,10 +59,7 @@ def lay_out(transitions: Transitions) -> Scaffold:
 
 
 def enough_periods(labels: int) -> tuple[int, int]:
-    """Return two neighbouring whole numbers, which have no common divisor, whose product is at least four times `labels`.
-
-    With fewer labels to spare a wrong phase is more often taken for the right one.
-    """
+    """Return two neighbouring whole numbers whose product is at least four times `labels`."""
     period = math.isqrt(4 * labels - 1)
     period += period * (period + 1) < 4 * labels
     return period, period + 1
@@ -90,16 +83,14 @@ class ScaffoldMemory(SequenceMemory):
     with f0(u) = sign(u) or max(u, 0), and W_gp the sum of g^k p^kT over all labels. Patterns are read out exactly as long as
     there are no more of them than hidden neurons; finding the label of a noisy cue is weak where sequences are longer than N.
 
-    Sequences have consecutive blocks of labels. What follows the last label of each is stored (`ends_`, `goes_to_`), not learned.
-
     Parameters
     ----------
     n_hidden : int
         M, the number of hidden neurons.
     periods : tuple of int or "auto"
-        l_m. Their product is the number of labels; "auto" takes two neighbouring whole numbers for four times as many as there
-        are patterns. Larger periods find the label of a noisy cue more often: a single one as long as the sequence is a look-up
-        table.
+        l_m. Their product is the number of labels; "auto" takes two neighbouring whole numbers for
+        four times as many as there are patterns. Larger periods find the label of a noisy cue more
+        often.
     code : {"sign", "relu"}
         f: that of MESH or of Vector-HaSH.
     threshold : float
@@ -134,8 +125,8 @@ class ScaffoldMemory(SequenceMemory):
     As in the authors' code (FieteLab's MESH and VectorHaSH), but for modules of one dimension, all weights W_pg, a move that is
     always one step, ridge regression for the cue, and recall that runs on by itself.
 
-    Unused labels step on until they come to the first one, so that a single closed sequence is recalled sooner or later from
-    *any* cue. Judge recall by the right place (`sa.basin_fraction`), not by `sa.retrieved`.
+    Unused labels lead to the first one, so that a single closed sequence is recalled sooner or
+    later from *any* cue: judge recall by the right place (`sa.basin_fraction`).
 
     References
     ----------

@@ -79,7 +79,6 @@ class SlowSynapseMemory(OnlineMemory):
         return self._last_errors()
 
     def _init_learning(self, transitions: Transitions) -> None:
-        """Start from zero weights."""
         N = self.n_features_in_
         self.W_, self.W_S_ = np.zeros((N, N)), np.zeros((N, N))
         self._no_errors_yet()
@@ -120,14 +119,7 @@ def remember(memory: Patterns, states: Patterns) -> NDArray[np.int32]:
 
 
 def unfinished(inputs: Patterns, targets: Patterns) -> Patterns:
-    """Return the patterns with which sequences end, once each: those that have no successor, shape (k, N).
-
-    Examples
-    --------
-    >>> X = np.array([[1, 1], [1, -1], [-1, 1]], dtype=np.int8)
-    >>> unfinished(X[:-1], X[1:])
-    array([[-1,  1]], dtype=int8)
-    """
+    """Return the patterns that have no successor, once each, shape (k, N)."""
     known = {x.tobytes() for x in inputs}
     ends = {x.tobytes(): x for x in targets if x.tobytes() not in known}
     return np.array(list(ends.values()), dtype=np.int8).reshape(-1, targets.shape[1])

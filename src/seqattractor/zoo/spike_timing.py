@@ -1,11 +1,7 @@
 """SpikeTimingMemory: spike-timing-dependent plasticity, and synapses that compete (Fiete, Senn, Wang & Hahnloser 2010).
 
-States are 0 and 1, one step is one burst. W, shape (n, n), is never negative, and no neuron excites itself.
-    x_i(t) = 1 where  sum_j W_ij x_j(t-1) + b_i(t) - beta sum_j x_j(t-1) - alpha y_i(t) > 0
-    y_i(t) = y_i(t-1) + (x_i(t-1) - y_i(t-1)) / tau                                  adaptation
-    D_ij = eta (x_i(t) x_j(t-1) - x_i(t-1) x_j(t))                                   who fires next is excited, who fired last not
-    W <- W + D - eta epsilon (row_i + col_j), clipped to between 0 and 1             competition at both ends, with
-    row_i = [sum_j (W + D)_ij - m]_+,  col_j = [sum_i (W + D)_ij - m]_+              what exceeds the limit of m strong synapses
+States are 0 and 1, with adaptation y:
+x_i(t) = 1 where sum_j W_ij x_j(t-1) + b_i(t) - beta sum_j x_j(t-1) - alpha y_i(t) > 0.
 """
 
 from __future__ import annotations
@@ -109,7 +105,6 @@ class SpikeTimingMemory(OnlineMemory):
         return 0, wrong
 
     def _init_learning(self, transitions: Transitions) -> None:
-        """Start from zero weights."""
         self.W_ = np.zeros((self.n_features_in_, self.n_features_in_))
         self.n_iter_ = 0
 
@@ -187,7 +182,6 @@ class SpikeTimingMemory(OnlineMemory):
         check_count(self.max_epochs, "max_epochs")
 
     def _rates(self) -> dict[str, float]:
-        """Return the parameters of the rule."""
         return {"eta": float(self.eta), "competition": float(self.competition), "synapses": float(self.synapses)}
 
     def _received(self, W: Floats, x: Floats, y: Floats | None) -> Floats:
@@ -200,7 +194,7 @@ class SpikeTimingMemory(OnlineMemory):
 
 
 def update(W: Floats, before: Floats, after: Floats, *, eta: float, competition: float, synapses: float) -> None:
-    """Change W in place by two states that followed each other; `competition` is epsilon, `synapses` is m."""
+    """Change W by two successive states; weights beyond the limit m at either end shrink."""
     W += eta * (np.outer(after, before) - np.outer(before, after))
     beyond = np.maximum(W.sum(axis=1) - synapses, 0.0)[:, None] + np.maximum(W.sum(axis=0) - synapses, 0.0)
     W -= eta * competition * beyond

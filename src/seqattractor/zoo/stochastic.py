@@ -1,13 +1,8 @@
 """StochasticMemory: visible and hidden neurons that fire by chance, and a local rule with one global factor (Brea 2013).
 
-One row of W, shape (N + H, N + H + 1), is one neuron: N visible ones, then H hidden ones; the last column holds biases. States
-are 0 and 1. Every neuron receives u(t) = W s(t), with s(t) = (x(t), h(t)) and a last entry of 1, and fires in the next step with
-the probability rho = 1 / (1 + exp(-beta u)), independently of the others.
-
-While a sequence is shown, hidden neurons fire by their own chance. With eligibilities E_ij(t) = beta (x_i(t+1) - rho_i(t)) s_j(t)
-    visible weights change by   eta E_ij(t): up the likelihood of what is shown, given what hidden neurons did;
-    hidden weights change by    eta (r(t) - rbar) e_ij(t), e_ij(t) = trace e_ij(t-1) + E_ij(t-1),
-where r(t) is the log likelihood of the next visible pattern, per neuron, and rbar its running mean: one number for all.
+With s = (x, h, 1) and E_ij(t) = beta (x_i(t+1) - rho_i(t)) s_j(t), visible weights change by eta
+E_ij(t), hidden ones by eta (r(t) - rbar) e_ij(t): e_ij(t) = trace e_ij(t-1) + E_ij(t-1), r the log
+likelihood.
 """
 
 from __future__ import annotations
@@ -19,7 +14,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from seqattractor._checks import LARGEST, check_count, check_memory, check_not_negative, check_number, check_positive
-from seqattractor.engine.problem import ProgressCallback
 from seqattractor.networks.online import OnlineMemory
 from seqattractor.networks.traits import Traits
 from seqattractor.noise import Seed, as_generator
@@ -35,11 +29,11 @@ _BASELINE_RATE = 0.05  # with which the average likelihood follows
 class StochasticMemory(OnlineMemory):
     """Visible and hidden neurons that fire by chance, taught to make a visible sequence likely (Brea, Senn & Pfister).
 
-    In every step each neuron fires (+1) with the probability ``1 / (1 + exp(-beta u))``, where u sums what all neurons, visible
-    and hidden, did: W and V lead to visible neurons, U and R to hidden ones. Weights to visible neurons climb the likelihood of
-    the next pattern: without hidden neurons that is logistic regression. Weights to hidden neurons change by the same local
-    product, times one factor for all: how likely the next pattern was, compared with the average. So hidden neurons learn to
-    remember what the visible ones need, and a pattern may have different successors (``on_conflict="learn"``).
+    In every step each neuron fires (+1) with the probability ``1 / (1 + exp(-beta u))``, where u
+    sums what all neurons, visible and hidden, did. Weights to visible neurons climb the likelihood
+    of the next pattern; those to hidden neurons change by the same local product, times one factor
+    for all: how likely the next pattern was, compared with the average. So hidden neurons remember
+    what the visible ones need, and a pattern may have different successors.
 
     `recall` is by the most probable state of every neuron, and so without chance; `sample` lets the neurons fire as they do.
 
@@ -126,14 +120,9 @@ class StochasticMemory(OnlineMemory):
         "n_hidden": "size H",
     }
 
-    def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
-        """Learn until the sequences are likely enough."""
-        self._init_learning(transitions)
-        while self.n_iter_ < int(self.max_epochs) and not (self.n_iter_ and self.losses_[-1] < self.tol):
-            self._present(transitions)
-            if callback is not None and callback(self.n_iter_, *self._last_errors()):
-                break
-        return self._last_errors()
+    def _is_done(self) -> bool:
+        """Return whether the sequences are likely enough."""
+        return bool(self.losses_[-1] < self.tol)
 
     def _init_learning(self, transitions: Transitions) -> None:
         """Draw the initial weights to hidden neurons; no state of a visible one is likelier than the other yet."""
@@ -169,10 +158,7 @@ class StochasticMemory(OnlineMemory):
         return np.zeros((len(states), int(self.n_hidden))) if self.n_hidden else None
 
     def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:
-        """Return the most probable pattern after each state, (B, N) -> (B, N); `memory` is changed.
-
-        A hidden neuron takes its most probable state, too.
-        """
+        """Return the most probable pattern after each state, (B, N) -> (B, N); changes `memory`."""
         return self._after(states, memory, lambda u: u >= 0)
 
     def sample(self, cue: ArrayLike, steps: int, *, rng: Seed = None) -> Patterns:
@@ -251,7 +237,7 @@ class StochasticMemory(OnlineMemory):
         return StochasticNeurons(np.concatenate(rows), self.n_features_in_, float(self.beta), self.baseline_)
 
     def _take(self, W: Floats) -> None:
-        """Keep the weights of all neurons by their kinds."""
+        """Split the weights of all neurons by their kinds."""
         N = self.n_features_in_
         self.W_, self.visible_bias_ = W[:N, :N].copy(), W[:N, -1].copy()
         if self.n_hidden:

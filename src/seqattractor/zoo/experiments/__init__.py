@@ -32,13 +32,7 @@ EXPERIMENTS = {
 
 
 def get_experiment(name: str) -> Experiment:
-    """Return the experiment of this name.
-
-    Examples
-    --------
-    >>> get_experiment("sdm").title
-    'Sparse distributed memory'
-    """
+    """Return the experiment of this name."""
     file, _, instance = EXPERIMENTS[name].partition(":")
     experiment: Experiment = getattr(import_module(f"seqattractor.zoo.experiments.{file}"), instance)
     return experiment

@@ -16,11 +16,7 @@ _SLOPE = 0.1  # of silent neurons when errors go backwards, so that they can lea
 
 
 def run_dale(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str, Any]:
-    """Teach one sequence that an input pulse sets off; ``neurons``, ``steps``, ``iterations``.
-
-    Gives how much of the variance of the wanted rates is explained, with the pulse that was practised and with a weaker and a
-    stronger one, and whether every neuron is still excitatory or inhibitory.
-    """
+    """Teach one sequence that a pulse sets off, and measure the variance explained."""
     rng = np.random.default_rng(seed)
     N, T = settings["neurons"], settings["steps"]
     net = DaleNetwork(N, rng)
@@ -81,10 +77,7 @@ class DaleNetwork:
         return losses
 
     def gradients(self, u: Floats, wanted: Floats, slope: float = 0.0) -> tuple[float, dict[str, Floats]]:
-        """The loss, mean squared error of the first neurons' rates, and its derivative by each parameter.
-
-        A `slope` above 0 is given to silent neurons instead of none.
-        """
+        """Return the squared error of the first neurons and its derivatives."""
         x, W = self._states(u), self.couplings()
         r, n = np.maximum(x, 0.0), wanted.shape[1]
         error = np.zeros_like(r)
@@ -123,8 +116,9 @@ DALE = Experiment(
     trial=run_dale,
     about="Rate neurons that obey Dale's law, four of five of them excitatory, learn to be active one after the other when an "
     "input pulse sets them off. The error goes backwards through time, which no synapse could do.",
-    not_verified="all formulas and sizes: only the abstract was at hand. It says that the sequence tolerates other inputs, and "
-    "that it repeats when the network runs on; the figure shows the latter for three times the trained time.",
+    not_verified="all formulas and sizes: only the abstract was at hand. By it the sequence tolerates "
+    "other inputs, and repeats when the network runs on; the figure shows this for three times the "
+    "trained time.",
     panels=(
         Panel(
             "Five neurons after the pulse",

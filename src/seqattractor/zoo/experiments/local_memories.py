@@ -15,11 +15,8 @@ from seqattractor.zoo.stochastic import StochasticMemory
 
 
 def cycle_lengths(W: NDArray[np.float64]) -> list[int]:
-    """Return the lengths of the closed chains of single neurons in weights (n, n).
-
-    A link of a chain is a weight above 0.5 that is the only such one out of its source and into its target.
-    """
-    strong = W > 0.5
+    """Return the lengths of the closed chains of single neurons in weights (n, n)."""
+    strong = W > 0.5  # a link is the only such weight out of its source and into its target
     alone = strong & (strong.sum(axis=0) == 1) & (strong.sum(axis=1) == 1)[:, None]
     after = {int(j): int(i) for i, j in zip(*np.nonzero(alone), strict=True)}
     lengths = []
@@ -34,11 +31,7 @@ def cycle_lengths(W: NDArray[np.float64]) -> list[int]:
 
 
 def run_fiete(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str, Any]:
-    """Let ``each`` networks organise themselves and count closed chains of neurons by their length; ``neurons``, ``steps``.
-
-    Lengths are counted in ``bins``, of which each begins at one of the numbers given and ends before the next. All numbers are
-    means: of a single network counts are so small that a few networks may all have the same.
-    """
+    """Let ``each`` networks organise themselves, and count closed chains by length in ``bins``."""
     n, each, rng = settings["neurons"], settings["each"], np.random.default_rng(seed)
     net = SpikeTimingMemory(synapses=1, competition=1, inhibition=0.1, adaptation=2)
     lengths = np.concatenate([cycle_lengths(net.self_organise(n, settings["steps"], rng=rng).W_) for _ in range(each)])
@@ -102,10 +95,7 @@ FIETE = Experiment(
 
 
 def run_brea(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str, Any]:
-    """Learn A B A C A D with hidden neurons whose weights learn, with ones whose weights do not, and without any.
-
-    ``N`` visible and ``hidden`` neurons, ``presentations``, ``points`` at which the network is tested.
-    """
+    """Learn A B A C A D with hidden neurons that learn, with ones that do not, and without any."""
     draw, of_network = seed.spawn(2)
     A, B, C, D = random_sequences(1, 4, settings["N"], rng=np.random.default_rng(draw))
     X = np.array([A, B, A, C, A, D])
@@ -139,7 +129,7 @@ BREA = Experiment(
     source="J. Brea, W. Senn, J.-P. Pfister 2013",
     trial=run_brea,
     about="A sequence in which one pattern has three different successors, A B A C A D. What comes next is not in the visible "
-    "neurons: hidden ones must keep it, and learn to by a local rule with one factor for all.",
+    "neurons: hidden ones must remember it, and learn to by a local rule with one factor for all.",
     not_verified="formulas and figures: only the abstract was at hand. Sizes are ours.",
     panels=(
         Panel(

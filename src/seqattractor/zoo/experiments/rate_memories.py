@@ -26,9 +26,7 @@ _DT = 0.01  # of tau
 def rate_capacity(theta: float, sigma: float) -> float:
     """Return the largest load, P / K, at which rate neurons with A = 1 pass through normal patterns; 0 if there is none.
 
-    A weak overlap with a pattern gives the next one an overlap G times as large (`gain`), with u the variance of the
-    currents, which all patterns share. It survives for G = 1; the larger solution u gives the load u / M, where M is the
-    mean squared rate, E[phi(z sqrt(u))^2] for a standard normal z.
+    Overlaps survive for `gain` = 1; its larger solution u gives u / E[phi(z sqrt(u))^2].
     """
     # G falls with u + sigma^2 above theta^2, and is below 1 at 1 / (2 pi) if theta is not 0.
     least, most = max(theta**2, 1e-12), 1 / (2 * math.pi)
@@ -71,20 +69,13 @@ def gain(variance: float, theta: float) -> float:
 
 
 def escape_time(r: float, T_d: float) -> float:
-    """Return the time for which EDEN stays at each pattern, for r = a_s / a_c; the passage, one or two T_f, comes on top.
-
-    Once the sequence runs, the delayed signal at the time of a passage has grown to 1 - e for the pattern that is left,
-    with e = exp(-t / T_d). While the next pattern is held, that fades as (1 - e) e, and its own signal grows as 1 - e. It
-    is left when r + (1 - e) e = 1 - e, where (1 - e)^2 = r.
-    """
+    """Return the time for which EDEN stays at each pattern, r = a_s / a_c, without the passage."""
+    # A pattern is left when r + (1 - e) e = 1 - e, with e = exp(-t / T_d), where (1 - e)^2 = r.
     return float(-T_d * np.log1p(-np.sqrt(r)))
 
 
 def run_gillett(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str, Any]:
-    """Overlaps with normal patterns in time beside the mean field, then the end of a sequence at several loads.
-
-    ``N`` and ``patterns`` of the first; ``large_N``, ``inputs`` (K) and ``loads``, in units of the capacity, of the second.
-    """
+    """Measure overlaps in time beside the mean field, then the end of a sequence at some loads."""
     rng = np.random.default_rng(seed)
     N, P = settings["N"], settings["patterns"]
     xi = rng.standard_normal((P, N))
@@ -114,10 +105,7 @@ def run_gillett(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[
 
 
 def end_of_sequence(net: HebbianRateMemory, N: int, K: int, P: int, rng: np.random.Generator) -> float:
-    """The largest correlation, in time, of the rates of a diluted network with the last pattern but one of P.
-
-    Each of N neurons has K inputs, few enough that weights are held one by one; `net` gives rule and transfer function.
-    """
+    """Return the correlation of a diluted network's rates with the last pattern but one."""
     xi = rng.standard_normal((P, N))
     J = diluted(xi, K, rng)
     r, best, key = net._phi(xi[0]), 0.0, xi[-2] - xi[-2].mean()
@@ -148,7 +136,7 @@ GILLETT = Experiment(
     source="M. Gillett, U. Pereira, N. Brunel 2020",
     trial=run_gillett,
     about="Rate neurons with temporally asymmetric Hebbian weights pass through a sequence of normal patterns, about one per "
-    "time constant. The mean field says how large the overlaps are, and up to which load P / K the sequence is passed "
+    "time constant. The mean field gives the overlaps, and the load P / K up to which the sequence is passed "
     "through. How much is left at the end is the correlation of the rates with the last pattern but one.",
     not_verified="that recall ends at the capacity itself: with a few thousand neurons it already fades at 0.6 to 0.8 of it, so "
     "that only loads well below and above are compared. The published network has 40,000 neurons.",
@@ -170,7 +158,7 @@ GILLETT = Experiment(
         ),
     ),
     checks=(
-        Check("alpha", "capacity at theta = .22, sigma = .1", 0.473, "the authors' theory, solved apart from this code", 0.001),
+        Check("alpha", "capacity at theta = .22, sigma = .1", 0.473, "the authors' theory, solved without this code", 0.001),
         Check("in_order", "peaks that come after the one before", 1.0, "that patterns are passed in order"),
         Check("pace", "time from peak to peak, in tau", (0.5, 1.5), "about one pattern per time constant"),
         Check("deviation", "largest deviation from the mean field, times sqrt(N)", (0.0, 4.0), "fluctuations of order 1"),
@@ -248,7 +236,7 @@ GSEMM = Experiment(
     ),
     checks=(
         Check("in_order", "cues from which only their own cycle is visited, in order", 1.0, "the authors' notebook"),
-        Check("rounds", "rounds in that time, of the slower cycle", (2.0, None), "that the cycle goes on"),
+        Check("rounds", "rounds in that time, of the slower cycle", (2.0, None), "that the cycle continues"),
         Check(
             "rise", "largest rise of the energy while the signal stands still, as a share of its fall", (None, 1e-9), "derived"
         ),

@@ -17,10 +17,7 @@ Floats = NDArray[np.float64]
 
 
 def run_bcpnn(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str, Any]:
-    """How long patterns are held, for several strengths of adaptation, beside the theory; ``patterns``, ``g_a``, ``dt``.
-
-    Patterns share no minicolumn, as in the published experiments, so that nothing is left to chance.
-    """
+    """Measure how long patterns without common minicolumns are held, beside the theory."""
     n = settings["patterns"]
     X = np.where(np.eye(n, dtype=bool), 1, -1).astype(np.int8)
     X = np.vstack([X, X[:1]])
@@ -64,7 +61,7 @@ BCPNN = Experiment(
     network="bcpnn",
     source="P. Tully, H. Linden, M. Hennig, A. Lansner 2016; rate version after R. Martinez Mayorquin",
     trial=run_bcpnn,
-    about="Columns with adaptation hold each pattern for a while and then go on to the next. For how long follows from the "
+    about="Columns with adaptation hold each pattern for a while and then move to the next. For how long follows from the "
     "weights, the strength of adaptation and two time constants.",
     not_verified="the full spiking network, which is not built here.",
     panels=(
@@ -94,11 +91,7 @@ BCPNN = Experiment(
 
 
 def run_pinning_on_bumps(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str, Any]:
-    """An idealised sequence: each unit is active once, one after the other, for several fractions p of trained neurons.
-
-    ``N``, ``duration`` and ``width`` of a bump in ms, ``fractions``, ``passes``. Gives pVar, the variance of the wanted rates
-    that the network explains when it runs by itself.
-    """
+    """Train ``fractions`` of N neurons on bumps; gives pVar, the variance explained."""
     rng = np.random.default_rng(seed)
     N, steps, tau, g = settings["N"], int(settings["duration"]), 10.0, 1.35
     t = np.arange(steps)[:, None]
@@ -160,10 +153,7 @@ PINNING = Experiment(
 
 
 def run_innate_timing(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str, Any]:
-    """A pulse at a certain time after the cue, from a network that is jolted on the way, before and after innate training.
-
-    ``neurons``, ``window`` in ms, ``trials`` of training. Gives R^2 of the output in runs that are jolted half-way.
-    """
+    """Give R^2 of a timed pulse in runs with a jolt, before and after innate training."""
     rng = np.random.default_rng(seed)
     M, window, tau, rest, pulse = settings["neurons"], int(settings["window"]), 10.0, 200, 50
     wiring = draw_wiring(M, 0.1, settings["g"], rng)

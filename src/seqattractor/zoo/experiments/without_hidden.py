@@ -130,10 +130,7 @@ DWELLING = Experiment(
 
 
 def run_leaky(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str, Any]:
-    """Whether a random sequence with repeated patterns is stored, for several ``leaks``; ``N``, ``T``, ``repeats``, ``epochs``.
-
-    The first ``repeats`` patterns but one come again, at random places of the second half, after other patterns than before.
-    """
+    """Measure for some ``leaks`` whether sequences with ``repeats`` are stored."""
     rng = np.random.default_rng(seed)
     N, T = settings["N"], settings["T"]
     series: dict[str, Any] = {}

@@ -28,10 +28,7 @@ _PROTOTYPE_BASIN = {20: 0.89, 30: 0.68, 50: 0.10, 70: 0.0}
 
 
 def run_scaffold(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str, Any]:
-    """Read-out and labels found from noisy cues for several numbers of patterns, ``T``; N = 100, M = 500.
-
-    ``just_beyond`` are further numbers, above M, for the read-out alone.
-    """
+    """Measure the read-out for ``T`` and ``just_beyond`` patterns, and labels of noisy cues."""
     rng = np.random.default_rng(seed)
     M, counts = 500, list(settings["T"])
     exact: dict[int, float] = {}
@@ -172,10 +169,7 @@ SDM = Experiment(
 
 
 def run_clones(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str, Any]:
-    """Transitions predicted in a random walk over few patterns, for several numbers of ``clones``; ``patterns``, ``T``.
-
-    Without clones the best prediction is the most frequent successor of each pattern.
-    """
+    """Measure transitions predicted in a random walk, for several numbers of ``clones``."""
     rng = np.random.default_rng(seed)
     patterns = random_periodic(settings["patterns"] + 1, 50, rng=rng)
     walk = rng.integers(0, settings["patterns"], settings["T"])
@@ -203,7 +197,7 @@ CLONE_HMM = Experiment(
     source="D. George et al. 2021",
     trial=run_clones,
     about="A random walk over few patterns, so that each comes several times with different successors. With clones of each "
-    "pattern a hidden Markov model learns which time it is; without, it can only tell the most frequent successor.",
+    "pattern a hidden Markov model learns which time it is; without, it only learns the most frequent successor.",
     not_verified="the published experiments, which are walks through rooms with actions.",
     panels=(
         Panel(
