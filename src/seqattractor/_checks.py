@@ -223,12 +223,6 @@ def _memory() -> float:
     return there if limit == resource.RLIM_INFINITY else min(there, limit)
 
 
-def check_text(value: Any, name: str) -> str:
-    """Check a text."""
-    check_kind(value, str, name, "a text")
-    return str(value)
-
-
 def check_choice(value: Any, name: str, choices: tuple[str, ...]) -> str:
     """Check one of a few words."""
     if not isinstance(value, str) or value not in choices:
