@@ -58,13 +58,6 @@ def on_grid(
         The other columns, and what they are. Where there is no row for a combination of settings, values are missing (NaN).
     always : bool
         Let every setting have an axis, also one that is the same everywhere.
-
-    Examples
-    --------
-    >>> rows = [{"t": 5, "m": 80, "n": 20, "rate": 1.0}, {"t": 9, "m": 80, "n": 20, "rate": 0.5}]
-    >>> grid = on_grid(rows, ["t", "m", "n"], {"rate": "success"})
-    >>> grid.variables["rate"][:2], sorted(grid.coordinates)
-    ((('t',), array([1. , 0.5])), ['m', 'n', 't'])
     """
     axes = list(settings) if always else varying(rows, settings) or list(settings[:1])
     values = {axis: list(dict.fromkeys(row[axis] for row in rows)) for axis in axes}

@@ -180,16 +180,7 @@ def on_terms(chosen: Terms) -> Iterator[None]:
 
 
 def remedy(words: str, instead: str | None = None) -> str:
-    """Return advice with {options} as the caller writes them; `instead` is for the lab, which reads pictures and arrays without.
-
-    Examples
-    --------
-    >>> remedy("choose some with {frames}", "leave some out")
-    'choose some with frames'
-    >>> with on_terms(Terms("command line")):
-    ...     remedy("turn it with {time_axis}", "turn it")
-    'turn it with --time-axis'
-    """
+    """Return advice with {options} as the caller writes them; `instead` is for the lab, which reads pictures and arrays without."""
     if terms().caller == "lab" and instead is not None:
         return instead
     flags = terms().caller == "command line"

@@ -39,13 +39,7 @@ Stratum = tuple[int, int, int, int]
 
 
 def p_value(a: int, n: int, b: int, m: int) -> float:
-    """Return the two-sided p-value of Fisher's exact test of a successes of n against b of m.
-
-    Examples
-    --------
-    >>> round(p_value(8, 10, 1, 6), 6)
-    0.034965
-    """
+    """Return the two-sided p-value of Fisher's exact test of a successes of n against b of m."""
     from scipy.stats import fisher_exact  # half a second, in which workers can begin: tests come last
 
     return float(fisher_exact([[a, n - a], [b, m - b]]).pvalue)
@@ -76,11 +70,6 @@ def pool(strata: Sequence[Stratum]) -> Pooled:
     """Compare two sides over strata (a, n, b, m); the odds ratio is above 1 where the first side succeeds more often.
 
     N. Mantel and W. Haenszel, J. Natl. Cancer Inst. 22 (1959); J. Robins, N. Breslow and S. Greenland, Biometrics 42 (1986).
-
-    Examples
-    --------
-    >>> pool([(20, 100, 10, 100), (80, 100, 70, 100)]).words()
-    'odds ratio 1.91, 95 % interval 1.15 to 3.17, p = 0.012'
     """
     from scipy.stats import chi2, norm
 

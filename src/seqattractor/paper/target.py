@@ -90,13 +90,7 @@ class Result:
     extra: dict[str, Any] = field(default_factory=dict)
 
     def rows(self, **values: Any) -> list[Row]:
-        """Return the rows that have these values.
-
-        Examples
-        --------
-        >>> Result({"rows": [{"T": 10, "learn": "V"}, {"T": 20, "learn": "V"}]}).rows(T=20)
-        [{'T': 20, 'learn': 'V'}]
-        """
+        """Return the rows that have these values."""
         return [row for row in self.data["rows"] if all(row[key] == value for key, value in values.items())]
 
 
@@ -194,12 +188,6 @@ def draw_successes(rows: Sequence[Row], x: str, *, ax: Axes, **line: Any) -> Non
 
 
 def flat_interval(row: Row) -> Row:
-    """Return a row with both ends of its interval in columns of their own.
-
-    Examples
-    --------
-    >>> flat_interval({"T": 10, "interval": [0.1, 0.9]})
-    {'T': 10, 'low': 0.1, 'high': 0.9}
-    """
+    """Return a row with both ends of its interval in columns of their own."""
     low, high = row.get("interval", (None, None))
     return {**{key: value for key, value in row.items() if key != "interval"}, "low": low, "high": high}

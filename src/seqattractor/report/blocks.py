@@ -21,12 +21,6 @@ def coloured(states: Patterns, truth: Patterns | None, frame_shape: tuple[int, i
     """Draw a frame in the colours of a recall's GIF, a line for each two rows of pixels, with wrong units marked.
 
     `frame_shape` is (rows, columns), multiples of `shrink`: so many rows and columns become one, and their colours are mixed.
-
-    Examples
-    --------
-    >>> [line] = coloured(np.array([1, -1]), np.array([1, 1]), (2, 1), 1)
-    >>> line.plain, line.spans[0].style.color.name, line.spans[0].style.bgcolor.name
-    ('▀', '#ffffff', '#56b4e9')
     """
     from rich.style import Style
     from rich.text import Text

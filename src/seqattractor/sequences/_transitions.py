@@ -24,12 +24,6 @@ def lock_row(path: Patterns, truth: Patterns, cue_rows: int = 1) -> int | None:
 
     None if these are fewer than half of the rows after the cue: a recall that only runs into the last pattern has not followed
     the sequence.
-
-    Examples
-    --------
-    >>> truth = np.array([[1, 1], [1, -1], [-1, 1]])
-    >>> lock_row(truth, truth), lock_row(-truth, truth), lock_row(truth * [[-1], [-1], [1]], truth, cue_rows=2)
-    (0, None, 2)
     """
     wrong = np.flatnonzero(np.any(path[: len(truth)] != truth, axis=1))
     first = int(wrong[-1]) + 1 if wrong.size else 0
