@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-PATIENCE = 60.0
-"""Seconds to wait for a worker, or for an answer of the scheduler."""
+PATIENCE = 60.0  # seconds to wait for a worker, or for an answer of the scheduler
 
 _BETWEEN = 2.0  # seconds between two questions to the scheduler; workers come and go
 _LOGGERS = ("distributed", "tornado", "asyncio")  # loggers of tracebacks where one sentence is enough

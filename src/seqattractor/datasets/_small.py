@@ -48,8 +48,7 @@ _BARS = (
     (57, (60, 64, 69, 64, 60, 64, 69, 64), (72, 72, 76, 76, 74, 71, 71, 69)),
     (53, (60, 65, 69, 65, 60, 65, 69, 67), (69, 72, 77, 76, 74, 74, 72, 74)),
 )
-PITCHES = tuple(range(48, 78))
-"""The MIDI number of each unit."""
+PITCHES = tuple(range(48, 78))  # the MIDI number of each unit
 
 SIDE = 16  # of the arena of place cells
 RADIUS = 2.7  # of a place field, in cells

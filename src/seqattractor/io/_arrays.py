@@ -33,8 +33,7 @@ STORED = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8"
 CLASSES = {6: "f8", 7: "f4", 8: "i1", 9: "u1", 10: "i2", 11: "u2", 12: "i4", 13: "u4", 14: "i8", 15: "u8"}
 NAMED = 2**12  # bytes of a variable in which its name stands
 
-Element = tuple[int, memoryview]
-"""What kind of data it is, and its bytes."""
+Element = tuple[int, memoryview]  # what kind of data it is, and its bytes
 
 
 def open_matlab(path: Path) -> dict[str, Callable[[], NDArray[np.generic]]]:

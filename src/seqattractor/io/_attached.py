@@ -19,8 +19,7 @@ _ABOUT_SEQUENCES = ("lengths", "names", "closed")
 class Attached:
     """What a model file holds about the sequences that the network learned; the fields are those of `Sequences`."""
 
-    sequences: Sequences | None
-    """The sequences, if they were saved."""
+    sequences: Sequences | None  # the sequences, if they were saved
     frame_shape: tuple[int, ...]
     units: list[str] | None
     rate: float | None

@@ -151,12 +151,9 @@ class Terms:
 
     caller: str = "python"
     """"python", "command line" or "lab": options are keywords, or flags, or there are none."""
-    pixels: int = 2**25
-    """Of one frame: 8K video has that many."""
-    all_pixels: int = 2**31
-    """Of all frames that a file makes us decode, one after the other."""
-    array_bytes: int = 2**31
-    """Of one array when it is unpacked."""
+    pixels: int = 2**25  # of one frame: 8K video has that many
+    all_pixels: int = 2**31  # of all frames that a file makes us decode, one after the other
+    array_bytes: int = 2**31  # of one array when it is unpacked
     units: int = 2**14
     """Of a picture that is shrunk because no size is given: as many as one of 128 x 128 has in black and white."""
 

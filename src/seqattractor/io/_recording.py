@@ -27,16 +27,11 @@ class Recording:
 
     sequences: list[NDArray[Any]]
     """One array of numbers for each sequence, shape (T, *frame_shape); of colour (T, height, width, 3)."""
-    kind: str
-    """"pictures", "array", "text", "table", "spikes", "traces" or "music"."""
-    names: list[str]
-    """One name per sequence."""
-    units: list[str] | None = None
-    """What the columns are, such as the notes of a piano roll."""
-    rate: float | None = None
-    """Frames per second."""
-    step: float | None = None
-    """Of music: how many quarter notes a frame lasts."""
+    kind: str  # "pictures", "array", "text", "table", "spikes", "traces" or "music"
+    names: list[str]  # one name per sequence
+    units: list[str] | None = None  # what the columns are, such as the notes of a piano roll
+    rate: float | None = None  # frames per second
+    step: float | None = None  # of music: how many quarter notes a frame lasts
     per_unit: bool = False
     """Whether a threshold that is found from the data is found for each column: neurons differ in brightness and rate."""
     value_range: tuple[float, float] | None = None

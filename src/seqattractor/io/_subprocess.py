@@ -41,8 +41,7 @@ _lock = threading.Lock()
 class Bounds:
     """How long a file may be read, and how much memory that may take."""
 
-    seconds: float = 600.0
-    """Per file, of time that passes and of work."""
+    seconds: float = 600.0  # per file, of time that passes and of work
     memory: int = 2**32
     """Bytes, where the system can limit them (Linux); elsewhere the limits of sizes and of time hold."""
 

@@ -31,11 +31,9 @@ TABLE_2 = {
     "UV": {100: 10, 200: 52, 300: 85, 400: 90, 500: 94, 600: 88, 700: 95, 800: 96, 900: 96, 1000: 97},
 }
 
-LEVEL = 0.05
-"""The family-wise error rate of the tests of cells, and the level of the pooled test."""
+LEVEL = 0.05  # the family-wise error rate of the tests of cells, and the level of the pooled test
 
-Stratum = tuple[int, int, int, int]
-"""a successes of n on the one side, b of m on the other."""
+Stratum = tuple[int, int, int, int]  # a successes of n on the one side, b of m on the other
 
 
 def p_value(a: int, n: int, b: int, m: int) -> float:
@@ -53,8 +51,7 @@ class Pooled:
     """Of Mantel and Haenszel; 0 or infinite where one side has no success, or the other no failure. None without strata."""
     interval: tuple[float, float] | None
     """95 %, with the variance of Robins, Breslow and Greenland; None where the ratio has none."""
-    p: float
-    """Two-sided, of the Cochran-Mantel-Haenszel test without continuity correction."""
+    p: float  # two-sided, of the Cochran-Mantel-Haenszel test without continuity correction
     strata: int
     """The number of those with both a success and a failure; the others carry no information."""
 

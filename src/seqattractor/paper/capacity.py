@@ -32,10 +32,8 @@ from seqattractor.sequences import Patterns
 from seqattractor.study.trial import Task, draw_sequences, judge, recall_task, retrieve_with
 from seqattractor.zoo.dense import DenseSequenceMemory
 
-STEPS = 300
-"""First steps at each number of flips that a curve of robustness is measured with."""
-ENOUGH = 0.95
-"""The success rate from which a length counts as stored."""
+STEPS = 300  # first steps at each number of flips that a curve of robustness is measured with
+ENOUGH = 0.95  # the success rate from which a length counts as stored
 TUNED = "paper, tuned"
 """The paper's rule with the margin that tuning chose for comparisons (docs/rivals.rst)."""
 TUNED_KAPPA = 10.0

@@ -22,8 +22,7 @@ from seqattractor.sequences import Patterns
 from seqattractor.study.settings import PERIODS
 from seqattractor.study.trial import draw_sequences, retrieve_with
 
-LATER = 4
-"""After how many steps wrong units are counted again."""
+LATER = 4  # after how many steps wrong units are counted again
 
 
 def retrieve_and_look(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str, Any]:

@@ -46,16 +46,14 @@ class Animation:
 
     gif: bytes
     caption: str
-    width: int
-    """In CSS pixels."""
+    width: int  # in CSS pixels
 
 
 @dataclass(frozen=True)
 class Verdict:
     """The agreement of a result with the paper, with a description."""
 
-    agrees: bool | None
-    """None where the paper gives nothing to compare with."""
+    agrees: bool | None  # None where the paper gives nothing to compare with
     sentence: str
 
 
@@ -65,27 +63,23 @@ class Picture:
 
     light: bytes
     dark: bytes
-    words: str
-    """The alternative text."""
+    words: str  # the alternative text
     width: int
-    height: int
-    """In CSS pixels."""
+    height: int  # in CSS pixels
 
 
 @dataclass(frozen=True)
 class Section:
     """A part of a page under a title of its own."""
 
-    name: str
-    """The anchor of the section, a plain word."""
+    name: str  # the anchor of the section, a plain word
     title: str
     about: str = ""
     verdict: Verdict | None = None
     pictures: Sequence[Picture] = ()
     tables: Sequence[Table] = ()
     animations: Sequence[Animation] = ()
-    files: Sequence[str] = ()
-    """Names of files with the same content, beside the page."""
+    files: Sequence[str] = ()  # names of files with the same content, beside the page
     seconds: float = 0.0
 
 
