@@ -296,7 +296,8 @@ def _choose(arrays: Arrays, key: str | None, path: Path) -> tuple[str, NDArray[A
     if key is not None and key not in arrays:
         raise ValueError(f"{path} has no array {key!r}; it holds {brief_list(list(arrays))}.")
     if key is None:
-        _reject_models(arrays, path)
+        if arrays and all(name.endswith("_") for name in arrays):  # as fitted attributes are called
+            raise ValueError(f"{path} looks like a model, which has learned already; `seqattractor recall {path.name}` uses it.")
         usual = [n for n in arrays if n in ("X", "frames", "recall")]
         candidates = usual or [n for n in arrays if n not in BESIDE]
         named = [n for n in candidates if seconds_of(n) is None and n.lower() not in UNIT_NAMES]
@@ -320,12 +321,6 @@ def _times_beside(arrays: Arrays, chosen: str) -> dict[str, NDArray[Any]]:
 def _flat(array: NDArray[Any]) -> NDArray[Any]:
     """Return a row or a column as a list: in MATLAB there is nothing else."""
     return array.ravel() if array.ndim == 2 and 1 in array.shape else array
-
-
-def _reject_models(arrays: Arrays, path: Path) -> None:
-    """Reject a model, whose arrays are what a network has learned, where sequences are looked for."""
-    if arrays and all(name.endswith("_") for name in arrays):  # as fitted attributes are called
-        raise ValueError(f"{path} looks like a model, which has learned already; `seqattractor recall {path.name}` uses it.")
 
 
 def _split(array: NDArray[Any], lengths: NDArray[Any] | None) -> list[NDArray[Any]]:

@@ -177,7 +177,7 @@ def on_terms(chosen: Terms) -> Iterator[None]:
 
 
 def remedy(words: str, instead: str | None = None) -> str:
-    """Return advice with {options} as the caller writes them; `instead` is for the lab, which reads pictures and arrays without."""
+    """Return advice with {options} as the caller writes them, or `instead` for the lab, which has no such options."""
     if terms().caller == "lab" and instead is not None:
         return instead
     flags = terms().caller == "command line"

@@ -63,15 +63,10 @@ def collect_frames(frames: Iterable[NDArray[Any]], options: Options, path: Path)
                 "(width x height); " + remedy("give a {size} to bring them to one.", "bring them to one size.")
             )
         taken.append(shaped)
-        check_room(len(taken), len(taken) * _n_units(shaped.shape[0], shaped.shape[1], options), path)
+        check_room(len(taken), len(taken) * shaped.shape[0] * shaped.shape[1] * options.units_per_pixel, path)
     if not taken:
         raise ValueError(f"{path} has no frame{'s in the chosen range' if options.frames else ''}.")
     return np.stack(taken)
-
-
-def _n_units(height: int, width: int, options: Options) -> int:
-    """Return how many units a picture takes."""
-    return height * width * options.units_per_pixel
 
 
 def _by(frame: NDArray[Any]) -> str:
@@ -97,7 +92,7 @@ def _resize(frame: NDArray[Any], options: Options, path: Path) -> NDArray[Any]:
     height, width = _size(frame.shape[:2], options)
     if (height, width) == frame.shape[:2]:
         return frame
-    check_room(1, _n_units(height, width, options), path)
+    check_room(1, height * width * options.units_per_pixel, path)
     from PIL import Image
 
     def resized(source: NDArray[Any]) -> NDArray[Any]:
@@ -119,7 +114,7 @@ def _size(shape: tuple[int, ...], options: Options) -> tuple[int, int]:
         return options.size
     longer = max(shape)
     if options.size == "auto" and options.n_levels is not None:
-        scale = min(1.0, AUTO_SIDE / longer, (terms().units / _n_units(shape[0], shape[1], options)) ** 0.5)
+        scale = min(1.0, AUTO_SIDE / longer, (terms().units / (shape[0] * shape[1] * options.units_per_pixel)) ** 0.5)
         height, width = (max(1, int(side * scale + 1e-9)) for side in shape)  # rounded down: not one unit more
     else:
         wanted = min(longer, AUTO_SIDE) if isinstance(options.size, str) else options.size or longer

@@ -333,15 +333,10 @@ def longest_stored(result: Result, network: str) -> int:
     """Return the largest T up to which every tested length succeeds in at least 95 % of the trials; 0 if none does."""
     longest = 0
     for row in sorted(result.rows(part="length", network=network), key=lambda row: int(row["T"])):
-        if not _stored(row):
+        if row["successes"] < ENOUGH * row["trials"]:
             break
         longest = int(row["T"])
     return longest
-
-
-def _stored(row: Row) -> bool:
-    """Return whether enough trials of a row succeed."""
-    return bool(row["successes"] >= ENOUGH * row["trials"])
 
 
 def fraction(value: float) -> str:

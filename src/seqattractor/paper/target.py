@@ -55,7 +55,6 @@ Cell = dict[str, Any]
 """The settings of the trials of a cell, as plain JSON values: a part of the seed, and passed to every trial."""
 
 Outcome = dict[str, Any]  # the outcome of one trial, as plain JSON values
-
 Row = dict[str, Any]  # one row of a result, as plain JSON values
 
 
