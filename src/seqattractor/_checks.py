@@ -131,7 +131,7 @@ def check_flag(value: Any, name: str) -> bool:
 
 
 def check_kind(value: Any, kind: type | tuple[type, ...], name: str, source: str) -> None:
-    """Reject what is not of a class; `source` says what gives one."""
+    """Reject a value of another class; `source` describes the right one."""
     if not isinstance(value, kind):
         raise TypeError(f"{name} must be {source}, but it is {say(value)}.")
 

@@ -488,7 +488,7 @@ def test_what_a_file_says_about_its_sequences_is_checked(model, metadata):
     attach(net, X)
     net.metadata_ |= metadata
     net.save(model)
-    with pytest.raises(ValueError, match="what the model says about its sequences does not fit it") as refusal:
+    with pytest.raises(ValueError, match="the metadata of the sequences do not fit the model") as error:
         attached(sa.load(model))
     assert "\n" not in str(refusal.value)
 

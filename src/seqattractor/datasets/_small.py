@@ -131,7 +131,7 @@ def place_cells(steps: int = 36, path: Literal["loop", "eight"] = "loop") -> Seq
     steps : int
         Positions on the path, at least 4.
     path : {"loop", "eight"}
-        A winding loop, or a figure of eight. The latter passes its middle twice and goes on in different directions, so that
+        A winding loop, or a figure of eight. The latter passes its middle twice and leaves it in different directions, so that
         one pattern has two successors: a network needs the pattern before (order 2) to know which.
 
     Returns

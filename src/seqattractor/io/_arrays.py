@@ -1,4 +1,4 @@
-"""Arrays: npy, npz and MATLAB files with frames, patterns, or spike times. A header that promises too much is not believed."""
+"""Arrays: npy, npz and MATLAB files with frames, patterns, or spike times. Sizes are checked before memory is used."""
 
 from __future__ import annotations
 
@@ -285,7 +285,7 @@ def _read(opened: Callable[[], IO[bytes]], size: int, path: Path) -> NDArray[Any
 
 
 def _reason(error: BaseException) -> str:
-    """Return the first line of what an error says, or what it is called."""
+    """Return the first line of the message of an error, or the name of its class."""
     if isinstance(error, OSError):  # "[Errno 22] Invalid argument" helps nobody
         return "its directory points outside the file"
     return str(error).strip().splitlines()[0].rstrip(".")[:200] if str(error).strip() else type(error).__name__
@@ -341,7 +341,7 @@ def _rate(arrays: Arrays, name: str) -> float | None:
 
 
 def _in_colour(array: NDArray[Any], name: str, path: Path) -> NDArray[Any]:
-    """Frames (T, height, width, 3), or several sequences of them, without a fourth channel, which says what shines through."""
+    """Frames (T, height, width, 3), or several sequences of them, without a fourth channel, the transparency."""
     if array.ndim in (4, 5) and array.shape[-1] in (3, 4):
         return array[..., :3]
     raise ValueError(

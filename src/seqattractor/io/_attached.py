@@ -59,5 +59,5 @@ def attached(net: Any) -> Attached:
         X = np.ones((1, N), dtype=np.int8) if packed is None else as_signs(np.unpackbits(packed, axis=1, count=N) > 0)
         data = Sequences(X, **about)
     except (TypeError, ValueError, OverflowError) as error:
-        raise ValueError(f"what the model says about its sequences does not fit it ({error}); learn it again.") from None
+        raise ValueError(f"the metadata of the sequences do not fit the model ({error}); learn it again.") from None
     return Attached(None if packed is None else data, **{name: getattr(data, name) for name in _ABOUT_FRAMES})

@@ -47,7 +47,7 @@ FORMATS = {
 
 @dataclass(frozen=True)
 class Options:
-    """What `load` takes beside the path; see there. Checked when made."""
+    """The options of `load`, checked when made."""
 
     format: str | None = None
     size: int | tuple[int, int] | str | None = "auto"
@@ -104,7 +104,7 @@ class Options:
         if coded and self.threshold is not None:
             raise ValueError("a threshold makes black and white, and levels make grey; give one of them.")
         if not coded and (self.code != CODES[0] or self.value_range is not None):
-            raise ValueError("a code and a value range are for levels of grey and colour; say how many levels there are.")
+            raise ValueError("a code and a value range are for levels of grey and colour; give the number of levels.")
         ends = (0.0, 1.0) if self.value_range is None else self.value_range
         two = isinstance(ends, tuple) and len(ends) == 2 and all(isinstance(end, Real) and isfinite(end) for end in ends)
         if not two or not ends[0] < ends[1]:
@@ -147,7 +147,7 @@ class NoEpochsError(ValueError):
 
 @dataclass(frozen=True)
 class Terms:
-    """What a caller of `load` can do and stand; the defaults are those of Python."""
+    """The kind of caller of `load`, and its limits of size; the defaults are those of Python."""
 
     caller: str = "python"
     """"python", "command line" or "lab": options are keywords, or flags, or there are none."""

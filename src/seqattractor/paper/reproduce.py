@@ -92,7 +92,7 @@ def report_page(
     if others:
         lead.append(f"{_agreement(others)} experiments of other systems pass their consistency checks.")
     if missing:
-        lead.append(f"Not finished: {', '.join(missing)}; the same command continues.")
+        lead.append(f"Not finished: {', '.join(missing)}; the same command resumes.")
     if request.quick:
         lead.append("This was a quick run with few trials.")
     facts = {"Trials": f"{request.trials}, or fewer where a target needs fewer", "Seed": str(request.seed)}

@@ -214,7 +214,7 @@ def _what_else(
     lengths = data.lengths if not data.closed else data.lengths + 1
     wider = [(name, order + 1)] if widen and "order" in parameters_of(name) and lengths.min() > order + 1 else []
     others: list[tuple[str, int | None]] = [(OTHER, None)] if may_change and set(given) <= SHARED else []
-    # A neuron that has more to separate than inputs fails however long it learns; elsewhere the past tells frames apart.
+    # A neuron with more to separate than inputs fails however long it learns; elsewhere a context distinguishes frames.
     return [*others, *wider] if n > order * units else [*wider, *others]
 
 

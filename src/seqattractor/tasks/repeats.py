@@ -39,7 +39,7 @@ def leave_out_repeats(data: Sequences, near: int = 0) -> Sequences:
 def repeats_that_hinder(data: Sequences) -> int:
     """Count the frames of a film that equal the one before, if leaving them out spares context.
 
-    The last of k equal frames is told from the others only by a network that sees all k of them. In
+    Only a network that sees all k of k equal frames distinguishes the last one. In
     other data than pictures the length of a silence may matter: the count is 0.
     """
     if data.picture_shape is None:
