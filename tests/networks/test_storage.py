@@ -490,7 +490,7 @@ def test_what_a_file_says_about_its_sequences_is_checked(model, metadata):
     net.save(model)
     with pytest.raises(ValueError, match="the metadata of the sequences do not fit the model") as error:
         attached(sa.load(model))
-    assert "\n" not in str(refusal.value)
+    assert "\n" not in str(error.value)
 
 
 def test_members_that_share_their_bytes_are_not_read(tmp_path):

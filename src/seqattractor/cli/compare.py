@@ -50,8 +50,8 @@ Examples:
     multiple=True,
     metavar="FILE|FOLDER",
     type=PATH,
-    help="Write in the format of the ending: a figure (.pdf, .svg, .png), the results (.csv, .json), a page (.html); without an ending, "
-    "a folder with JSON, CSV, PNG, HTML and trials.db. May be repeated.",
+    help="A figure (.pdf, .svg, .png), the results (.csv, .json), or a page (.html), by its ending; without one, a folder with "
+    "JSON, CSV, PNG, HTML and trials.db. May be repeated.",
 )
 @click.option(
     "--width",
@@ -146,7 +146,7 @@ def _read_data(inputs: tuple[Path, ...], options: dict[str, Any], protocol: str 
     options = {name: value for name, value in options.items() if (name, value) != ("drop_near", 0)}
     if not inputs:
         for name in options:
-            raise click.UsageError(f"--{name.replace('_', '-')} sets how files are read; give files with --data.")
+            raise click.UsageError(f"--{name.replace('_', '-')} is for files; give them with --data.")
         return None
     if protocol is not None:
         raise click.UsageError(f"give --data or --protocol {protocol}, not both.")
