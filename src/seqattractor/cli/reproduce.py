@@ -61,7 +61,7 @@ def command(
     request = Request(trials=trials or (QUICK_TRIALS if choices["quick"] else 100), **choices)
     if not (targets or request.quick or as_json):
         click.echo(
-            f"everything, {request.trials} trials each; --quick takes about a minute. finished trials are saved on Ctrl-C.",
+            f"everything, {request.trials} trials each; --quick takes about a minute. Ctrl-C saves finished trials.",
             err=True,
         )
     again = shlex.join(["seqattractor", *sys.argv[1:]])

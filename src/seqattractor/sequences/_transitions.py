@@ -180,7 +180,7 @@ class Conflicts(Result, tuple[Conflict, ...]):
         )
         return (
             f"pattern {first.t} of sequence {first.sequence} occurs again as pattern {second.t} of sequence "
-            f"{second.sequence} with a different successor{more}, so that the successor is ambiguous; {remedy}"
+            f"{second.sequence} with a different successor{more}, so that no network can predict it; {remedy}"
         )
 
 
