@@ -22,7 +22,7 @@ def say(value: Any) -> str:
     """Write a value in a sentence: on one line, and not longer than a line."""
     if isinstance(value, np.ndarray) and value.ndim:
         return f"an array of shape {value.shape}"
-    if _is_number(value, numbers.Integral) and abs(int(value)) >= 10**40:
+    if is_number(value, numbers.Integral) and abs(int(value)) >= 10**40:
         digits = int(abs(int(value)).bit_length() * 0.30102999566398120) + 1  # Python does not write very large ones
         return f"a number of {digits} digits"
     try:
@@ -32,7 +32,7 @@ def say(value: Any) -> str:
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 
-def _is_number(value: Any, kind: type = numbers.Real) -> bool:
+def is_number(value: Any, kind: type = numbers.Real) -> bool:
     """Return whether a value is a number; True, False and times, which numpy calls integers, are none."""
     return isinstance(value, kind) and not isinstance(value, (bool, np.timedelta64))
 
@@ -52,7 +52,7 @@ def reject_masked(values: Any, name: str) -> None:
 
 def is_count(value: Any, least: int = 1) -> bool:
     """Whether a value is a whole number, at least `least` and not beyond counting; True and False do not count."""
-    return _is_number(value, numbers.Integral) and least <= int(value) <= MOST
+    return is_number(value, numbers.Integral) and least <= int(value) <= MOST
 
 
 def is_auto(value: Any) -> bool:
@@ -62,7 +62,7 @@ def is_auto(value: Any) -> bool:
 
 def check_count(value: Any, name: str, least: int = 1, most: int = MOST) -> int:
     """Check a whole number, at least `least` and at most `most`."""
-    if not _is_number(value, numbers.Integral):
+    if not is_number(value, numbers.Integral):
         raise TypeError(f"{name} must be a whole number, but it is {say(value)}.")
     if int(value) < least:
         raise ValueError(f"{name} must be at least {least}, but it is {say(int(value))}.")
@@ -75,14 +75,14 @@ def check_count_or_auto(value: Any, name: str) -> int | None:
     """Check a whole number, 1 or more, or the word "auto", for which it gives None."""
     if is_auto(value):
         return None
-    if not _is_number(value, numbers.Integral):
+    if not is_number(value, numbers.Integral):
         raise TypeError(f"{name} must be a whole number or 'auto', but it is {say(value)}.")
     return check_count(value, name)
 
 
 def check_number(value: Any, name: str) -> float:
     """Check a finite number, at most `LARGEST` in size."""
-    if not _is_number(value):
+    if not is_number(value):
         raise TypeError(f"{name} must be a number, but it is {say(value)}.")
     try:
         number = float(value)
@@ -131,7 +131,7 @@ def check_flag(value: Any, name: str) -> bool:
 
 
 def check_kind(value: Any, kind: type | tuple[type, ...], name: str, source: str) -> None:
-    """Reject what is not of a class; `source` says what gives one."""
+    """Reject a value of another class; `source` describes the right one."""
     if not isinstance(value, kind):
         raise TypeError(f"{name} must be {source}, but it is {say(value)}.")
 
@@ -221,12 +221,6 @@ def _memory() -> float:
         return float("inf")
     limit = resource.getrlimit(resource.RLIMIT_AS)[0]
     return there if limit == resource.RLIM_INFINITY else min(there, limit)
-
-
-def check_text(value: Any, name: str) -> str:
-    """Check a text."""
-    check_kind(value, str, name, "a text")
-    return str(value)
 
 
 def check_choice(value: Any, name: str, choices: tuple[str, ...]) -> str:

@@ -19,10 +19,7 @@ def python_command(code: str) -> list[str]:
 def safe_path() -> Iterator[None]:
     """Start processes by `multiprocessing` that do not import from the current folder before they get the path of this one."""
     before = os.environ.get("PYTHONSAFEPATH")
-    if before:
-        yield
-        return
-    os.environ["PYTHONSAFEPATH"] = "1"
+    os.environ["PYTHONSAFEPATH"] = before or "1"
     try:
         yield
     finally:

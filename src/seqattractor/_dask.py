@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-PATIENCE = 60.0
-"""Seconds to wait for a worker, or for an answer of the scheduler."""
+PATIENCE = 60.0  # seconds to wait for a worker, or for an answer of the scheduler
 
 _BETWEEN = 2.0  # seconds between two questions to the scheduler; workers come and go
 _LOGGERS = ("distributed", "tornado", "asyncio")  # loggers of tracebacks where one sentence is enough
@@ -34,7 +33,7 @@ class Watch:
         """Return how many tasks the cluster can do at once; raise `ClusterLost` if it is gone."""
         now = time.monotonic()
         if now - self._asked >= _BETWEEN:
-            threads = sum(self.ask(self._ask_for_threads).values())
+            threads = sum(self.ask(self._threads_of_workers).values())
             self._asked = time.monotonic()
             if threads:
                 self._threads, self._last_worker = threads, self._asked
@@ -42,8 +41,8 @@ class Watch:
                 raise ClusterLost(f"no worker has been at the Dask scheduler for {self.patience:.0f} s")
         return self._threads
 
-    def _ask_for_threads(self) -> dict[str, int]:
-        """The threads of each worker; what `client.nthreads()` gives, but within a time."""
+    def _threads_of_workers(self) -> dict[str, int]:
+        """Return what `client.nthreads()` returns, but within a time."""
         threads: dict[str, int] = self.client.sync(self.client.scheduler.ncores, callback_timeout=self.patience)
         return threads
 
@@ -58,22 +57,21 @@ class Watch:
             raise ClusterLost(f"the Dask scheduler does not answer any more ({in_a_line(error)})") from error
 
 
-def _reject(record: logging.LogRecord) -> bool:
-    """Let no message pass."""
-    return False
-
-
 @contextmanager
 def quiet_logs() -> Iterator[None]:
     """Silence the logs of `distributed` about lost connections."""
+
+    def reject(record: logging.LogRecord) -> bool:
+        return False
+
     loggers = [logging.getLogger(name) for name in list(logging.root.manager.loggerDict) if name.split(".")[0] in _LOGGERS]
     for logger in loggers:
-        logger.addFilter(_reject)
+        logger.addFilter(reject)
     try:
         yield
     finally:
         for logger in loggers:
-            logger.removeFilter(_reject)
+            logger.removeFilter(reject)
 
 
 def in_a_line(error: BaseException) -> str:

@@ -126,7 +126,7 @@ class Result:
         return f"{type(self).__name__}: {self._answer()}"
 
     def _answer(self) -> str:
-        """The first sentence, to stand behind a colon; the name of a class keeps its capital."""
+        """Return the first sentence for use after a colon, where only the name of a class has a capital."""
         answer = self.describe().partition(". ")[0].removesuffix(".")
         rest = answer.partition(" ")[0][1:]
         return answer[:1].lower() + answer[1:] if rest == rest.lower() else answer

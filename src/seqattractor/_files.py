@@ -25,15 +25,6 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
     An error, a full disk or Ctrl-C in between leaves what stood there before, and no half-written file. A file that is replaced
     passes its permissions on, a link leads to the file that is replaced, and a read-only file is an error.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "a.txt"
-    >>> with atomic_write(path) as file:
-    ...     _ = file.write(b"whole")
-    >>> path.read_text()
-    'whole'
     """
     target = _target(named_path(path))
     if target.is_dir():

@@ -44,29 +44,13 @@ def varying(rows: Sequence[Mapping[str, Any]], names: Iterable[str]) -> list[str
     return [name for name in names if len({repr(row[name]) for row in rows}) > 1]
 
 
-def on_grid(
-    rows: Sequence[Mapping[str, Any]], settings: Sequence[str], measured: Mapping[str, str], *, always: bool = False
-) -> NamedAxes:
+def on_grid(rows: Sequence[Mapping[str, Any]], settings: Sequence[str], measured: Mapping[str, str]) -> NamedAxes:
     """Return rows of a table as arrays: an axis for each setting that differs between rows, the first one if none does.
 
-    Parameters
-    ----------
-    rows : sequence of dict
-    settings : sequence of str
-        The columns that say which row it is. Those that are the same everywhere become coordinates without an axis.
-    measured : dict of str to str
-        The other columns, and what they are. Where there is no row for a combination of settings, values are missing (NaN).
-    always : bool
-        Let every setting have an axis, also one that is the same everywhere.
-
-    Examples
-    --------
-    >>> rows = [{"t": 5, "m": 80, "n": 20, "rate": 1.0}, {"t": 9, "m": 80, "n": 20, "rate": 0.5}]
-    >>> grid = on_grid(rows, ["t", "m", "n"], {"rate": "success"})
-    >>> grid.variables["rate"][:2], sorted(grid.coordinates)
-    ((('t',), array([1. , 0.5])), ['m', 'n', 't'])
+    `settings` are columns; those that are the same everywhere become coordinates without an axis. `measured` maps the other
+    columns to their descriptions; values are NaN for combinations of settings without a row.
     """
-    axes = list(settings) if always else varying(rows, settings) or list(settings[:1])
+    axes = varying(rows, settings) or list(settings[:1])
     values = {axis: list(dict.fromkeys(row[axis] for row in rows)) for axis in axes}
     places = {axis: {value: k for k, value in enumerate(values[axis])} for axis in axes}
     shape = tuple(len(values[axis]) for axis in axes)

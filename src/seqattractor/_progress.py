@@ -23,29 +23,17 @@ _Draw = Callable[[int, int | None, str], None]
 
 
 @contextmanager
-def trial_bars(*, quiet: bool = False) -> Iterator[Callable[[str], Callable[[Progress], None]]]:
-    """Provide a function that makes a bar for trials under a title: done, failed, time left.
-
-    Where bars cannot be drawn, a line is printed every 10 s and at the end of each title.
-    """
-    with _bars(quiet=quiet) as begin:
-
-        def bar(title: str) -> Callable[[Progress], None]:
-            draw = begin(title, "trials")
-
-            def show(progress: Progress) -> None:
-                draw(progress.done, progress.total, f"{progress.failed} failed" if progress.failed else "")
-
-            return show
-
-        yield bar
-
-
-@contextmanager
 def trial_progress(title: str, *, quiet: bool = False) -> Iterator[Callable[[Progress], None]]:
-    """Provide a function that shows the progress of trials under one title, as `trial_bars` does."""
-    with trial_bars(quiet=quiet) as bar:
-        yield bar(title)
+    """Provide a function that shows the progress of trials: a bar with the trials done and failed and the time left.
+
+    Where bars cannot be drawn, a line is printed every 10 s and at the end.
+    """
+    with _bar(title, "trials", quiet=quiet) as draw:
+
+        def show(progress: Progress) -> None:
+            draw(progress.done, progress.total, f"{progress.failed} failed" if progress.failed else "")
+
+        yield show
 
 
 @contextmanager
@@ -72,8 +60,7 @@ def epoch_progress(most: int | None, *, quiet: bool = False, stays: bool = False
 
     Where bars cannot be drawn, a line is printed every 10 s, and at the end if it `stays`.
     """
-    with _bars(quiet=quiet, transient=not stays) as begin:
-        draw = begin("learning", "epochs")
+    with _bar("learning", "epochs", quiet=quiet, transient=not stays) as draw:
 
         def show(epoch: int, hidden: int, visible: int) -> None:
             # Without errors nothing is left to do.
@@ -127,14 +114,14 @@ class _Line:
 
 
 @contextmanager
-def _bars(*, quiet: bool, transient: bool = False) -> Iterator[Callable[[str, str], _Draw]]:
-    """Provide a function that begins a bar, given its title and what it counts."""
+def _bar(title: str, unit: str, *, quiet: bool, transient: bool = False) -> Iterator[_Draw]:
+    """Provide a function that draws a bar; without a terminal, the last line of a `transient` one is not printed."""
     if quiet:
-        yield lambda title, unit: lambda done, total, note: None
+        yield lambda done, total, note: None
         return
     if in_notebook():
-        page = _NotebookBars()
-        yield page.begin
+        page = _NotebookBar(title, unit)
+        yield page.update
         page.draw()
         return
     from rich.console import Console
@@ -145,9 +132,10 @@ def _bars(*, quiet: bool, transient: bool = False) -> Iterator[Callable[[str, st
         note = TextColumn("{task.fields[note]}")
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), note, TimeRemainingColumn())
         with Progress(*columns, console=console, transient=transient) as bars:
-            yield lambda title, unit: _terminal_bar(bars, title)
+            yield _terminal_bar(bars, title)
         return
-    yield lambda title, unit: _lines(title, unit, ends=not transient)
+    line = _Line()
+    yield lambda done, total, note: line(_words(title, unit, done, total, note), last=not transient and done == total)
 
 
 def _terminal_bar(bars: Any, title: str) -> _Draw:
@@ -162,47 +150,32 @@ def _terminal_bar(bars: Any, title: str) -> _Draw:
     return draw
 
 
-def _lines(title: str, unit: str, *, ends: bool) -> _Draw:
-    """Begin lines under a title; `ends` says whether one is printed when all is done."""
-    line = _Line()
-    return lambda done, total, note: line(_words(title, unit, done, total, note), last=ends and done == total)
-
-
 def _words(title: str, unit: str, done: int, total: int | None, note: str) -> str:
     """Return what a bar shows in words."""
     of = "" if total is None else f" of {total}"
     return f"{title}: {done}{of} {unit}" + (f", {note}" if note else "")
 
 
-class _NotebookBars:
-    """Bars of HTML, one piece of output that is replaced as they grow.
+class _NotebookBar:
+    """A bar of HTML that is replaced as it grows; it needs no widgets and stays in the saved notebook."""
 
-    It needs no widgets, and stays in the saved notebook.
-    """
-
-    def __init__(self) -> None:
-        self.lines: list[tuple[str, str]] = []
+    def __init__(self, title: str, unit: str) -> None:
+        self.title, self.unit = title, unit
+        self.bar, self.words = "<progress></progress>", title
         self.output: Any = None
         self.drawn = 0.0
 
-    def begin(self, title: str, unit: str) -> _Draw:
-        """Begin a bar."""
-        number = len(self.lines)
-        self.lines.append(("<progress></progress>", title))
-
-        def draw(done: int, total: int | None, note: str) -> None:
-            size = "" if total is None else f' value="{done}" max="{max(total, 1)}"'
-            self.lines[number] = f"<progress{size}></progress>", _words(title, unit, done, total, note)
-            if time.monotonic() - self.drawn > _SECONDS_BETWEEN_DRAWINGS:
-                self.draw()
-
-        return draw
+    def update(self, done: int, total: int | None, note: str) -> None:
+        """Change the bar, and draw it now and then."""
+        size = "" if total is None else f' value="{done}" max="{max(total, 1)}"'
+        self.bar, self.words = f"<progress{size}></progress>", _words(self.title, self.unit, done, total, note)
+        if time.monotonic() - self.drawn > _SECONDS_BETWEEN_DRAWINGS:
+            self.draw()
 
     def draw(self) -> None:
         """Replace what was shown before."""
         self.drawn = time.monotonic()
-        page = "".join(f"<div>{bar} {escape(words)}</div>" for bar, words in self.lines)
-        content = {"text/html": page, "text/plain": "\n".join(words for _, words in self.lines)}
+        content = {"text/html": f"<div>{self.bar} {escape(self.words)}</div>", "text/plain": self.words}
         if self.output is None:
             self.output = import_module("IPython.display").display(content, raw=True, display_id=True)
         else:

@@ -6,19 +6,14 @@ from collections.abc import Iterable
 from typing import Any
 
 
-def near(name: Any, known: Iterable[str]) -> list[str]:
-    """Return up to three known names that a name may be a misspelling of, the nearest first."""
+def did_you_mean(name: Any, known: Iterable[str]) -> str:
+    """Ask for up to three known names that a name may be a misspelling of; an empty text if none is like it."""
     if not isinstance(name, str):
-        return []
+        return ""
     from difflib import get_close_matches  # only for an error
 
     spelt = {each.lower(): each for each in known}
-    return [spelt[match] for match in get_close_matches(name.lower(), spelt)]
-
-
-def did_you_mean(name: Any, known: Iterable[str]) -> str:
-    """Ask for the known names that a name may be a misspelling of; an empty text if none is like it."""
-    *first, last = [repr(each) for each in near(name, known)] or [""]
+    *first, last = [repr(spelt[match]) for match in get_close_matches(name.lower(), spelt)] or [""]
     if not last:
         return ""
     return f"did you mean {', '.join(first)} or {last}?" if first else f"did you mean {last}?"

@@ -13,18 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from seqattractor._checks import as_numbers, check_count, check_number, is_count, say
+from seqattractor._checks import as_numbers, check_count, check_number, is_count, is_number, say
 from seqattractor.sequences import Patterns, check_frame_shape, check_patterns
 
 __all__ = ["Seed", "as_generator", "flip", "occlude"]
 
 _LONGEST_SEED = 1000  # numpy would mix all of it
 Seed = int | Sequence[int] | np.random.Generator | np.random.RandomState | np.random.SeedSequence | None
-
-
-def _is_whole(value: object) -> bool:
-    """Return whether a value is a whole number; True, False and times are none."""
-    return isinstance(value, numbers.Integral) and not isinstance(value, (bool, np.timedelta64))
 
 
 def as_generator(rng: Seed, purpose: str = "") -> np.random.Generator:
@@ -58,7 +53,7 @@ def as_generator(rng: Seed, purpose: str = "") -> np.random.Generator:
     else:
         several = isinstance(rng, (list, tuple)) or (isinstance(rng, np.ndarray) and rng.ndim)
         parts: Any = rng if several else [rng]
-        if len(parts) > _LONGEST_SEED or not all(_is_whole(part) and int(part) >= 0 for part in parts):
+        if len(parts) > _LONGEST_SEED or not all(is_number(part, numbers.Integral) and int(part) >= 0 for part in parts):
             most = f"at most {_LONGEST_SEED} of these in a list"
             raise TypeError(f"a seed is a whole number, {most}, a numpy Generator or None, not {say(rng)}.")
         seeds = np.random.SeedSequence(rng)

@@ -36,7 +36,7 @@ def test_help_lists_the_commands():
         assert f"  {command} " in done.stdout
 
 
-def test_a_network_larger_than_the_machine_is_refused_in_one_sentence(tmp_path):
+def test_a_network_larger_than_the_machine_is_rejected_in_one_sentence(tmp_path):
     (tmp_path / "a.txt").write_text("#.\n.#\n\n.#\n#.\n")
     done = run("learn", "a.txt", "--hidden", str(10**13), "-o", "a.npz", cwd=tmp_path)
     assert done.returncode == 2

@@ -173,3 +173,8 @@ def test_of_pixels_that_become_one_the_colour_is_the_mean():
     units = np.array([[1, -1, 1, 1], [-1, 1, 1, 1], [1, 1, -1, -1], [-1, -1, -1, -1]], dtype=np.int8)
     [line] = coloured(units.ravel(), None, (4, 4), 2)
     assert colours(line) == [("#808080", "#808080"), ("#ffffff", "#000000")]
+
+
+def test_wrong_units_are_marked_in_colour():
+    [line] = coloured(np.array([1, -1]), np.array([1, 1]), (2, 1), 1)
+    assert (line.plain, colours(line)) == ("▀", [("#ffffff", "#56b4e9")])

@@ -224,7 +224,7 @@ def test_nearly_equal_frames_are_named_and_can_be_left_out(run, tmp_path):
     code, _, err = run("learn", "film.gif", "-o", "m.npz", "--drop-near", 1)
     left = len(attached(sa.load(tmp_path / "m.npz")).sequences)
     assert code == 0
-    assert f"note: {len(frames) - left} of {len(frames)} frames differ in at most 1 units from the last one kept and were" in err
+    assert f"note: {len(frames) - left} of {len(frames)} frames differ in at most 1 units from the last one taken and were" in err
     assert "nearly the same" not in err
 
 
@@ -382,7 +382,7 @@ def test_the_last_frame_is_a_cue_where_the_number_of_steps_is_given(run, tmp_pat
     run("learn", "open.npy", "--hidden", 60, "-o", "open.npz")
     code, _, err = run("recall", "open.npz", "--cue", "0:4")
     assert code == 2
-    assert "unless --steps says how far to go" in err
+    assert "unless --steps is given" in err
     code, out, _ = run("recall", "open.npz", "--cue", "0:4", "--steps", 2)
     assert code == 0
     assert "cue: frame 4 of open" in out

@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import seqattractor as sa
 from seqattractor import _progress as progress
-from seqattractor._progress import epoch_progress, trial_bars, trial_progress
+from seqattractor._progress import epoch_progress, trial_progress
 from seqattractor.study import Grid, Progress, run_sweep
 
 
@@ -32,15 +32,6 @@ def test_now_and_then_a_line_counts_trials_and_failures(capsys, monkeypatch):
         for _, trials in moments:
             show(trials)
     assert capsys.readouterr().err == "sweep: 16 of 30 trials, 2 failed\n"
-
-
-def test_every_title_has_a_bar_of_its_own(capsys):
-    with trial_bars() as bar:
-        first, second = bar("table1"), bar("fig4")
-        first(Progress(1, 0, 2))
-        second(Progress(4, 0, 4))
-        first(Progress(2, 0, 2))
-    assert capsys.readouterr().err.splitlines() == ["fig4: 4 of 4 trials", "table1: 2 of 2 trials"]
 
 
 def test_for_a_program_there_is_nothing_to_see(capsys):

@@ -24,7 +24,7 @@ from seqattractor.study import read_grid
         (["reproduce", "nieghbours"], "there is no target 'nieghbours'; did you mean 'neighbours'?"),
     ],
 )
-def test_the_command_line_says_what_may_have_been_meant(run, words, says, tmp_path, monkeypatch):
+def test_the_command_line_suggests_similar_names(run, words, says, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "README.txt").write_text("#.\n\n.#\n")
     code, printed, complaint = run(*words)

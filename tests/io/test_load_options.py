@@ -1,4 +1,4 @@
-"""The options of `load` do what they say."""
+"""The options of `load` do what the docs promise."""
 
 import numpy as np
 import pytest
@@ -29,7 +29,7 @@ def test_nearly_equal_frames_can_be_left_out(tmp_path):
     X = np.ones((5, 20), dtype=np.int8)
     X[1, :2] = X[2, :4] = X[3, :5] = X[4, :12] = -1  # 2, 4, 5 and 12 units from the first
     np.save(tmp_path / "slow.npy", X)
-    assert np.array_equal(load(tmp_path / "slow.npy", drop_near=3), X[[0, 2, 4]])  # compared with the last one kept
+    assert np.array_equal(load(tmp_path / "slow.npy", drop_near=3), X[[0, 2, 4]])  # compared with the last one taken
     assert np.array_equal(load(tmp_path / "slow.npy", drop_near=2), X[[0, 2, 4]])
     assert np.array_equal(load(tmp_path / "slow.npy", drop_near=1), X[[0, 1, 2, 4]])
     with pytest.raises(ValueError, match="drop_near must be at least 0"):

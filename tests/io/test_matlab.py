@@ -1,4 +1,4 @@
-"""MATLAB files as people bring them, written by scipy and h5py, which know nothing of our reader."""
+"""MATLAB files as people bring them, written by scipy and h5py, independent of our reader."""
 
 import struct
 

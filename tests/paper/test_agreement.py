@@ -130,3 +130,9 @@ def test_a_small_difference_in_many_cells_is_found_though_no_cell_shows_it():
     assert "All 30 cells agree" in more.sentence
     assert "more successes here than in the paper" in more.sentence
     assert "fewer successes here" in fewer.sentence
+
+
+def test_p_value_and_pooled_ratio_of_known_tables():
+    assert p_value(8, 10, 1, 6) == pytest.approx(0.034965, abs=1e-6)
+    words = pool([(20, 100, 10, 100), (80, 100, 70, 100)]).words()
+    assert words == "odds ratio 1.91, 95 % interval 1.15 to 3.17, p = 0.012"

@@ -17,7 +17,7 @@ from seqattractor.paper.learned_targets import retrieve_and_look
 from seqattractor.paper.pictures import load_pictures, recall_pictures, sha256_of
 from seqattractor.paper.reproduce import run_targets
 from seqattractor.paper.settings import LEARNING, RANDOM_SEQUENCES
-from seqattractor.paper.target import TARGETS, Request, Result, get_target
+from seqattractor.paper.target import TARGETS, Request, Result, flat_interval, get_target
 from seqattractor.study.protocol import seed_of
 from seqattractor.study.run import choose_executor
 
@@ -439,3 +439,9 @@ def test_pictures_are_stored_and_recalled_as_in_figures_6_to_8_and_the_ablations
     for name, result in run(names, Request(trials=3), tmp_path, jobs=2).items():
         verdict = get_target(name).verdict(result)
         assert verdict.agrees, verdict.sentence
+
+
+def test_rows_are_found_by_their_values_and_intervals_become_columns():
+    result = Result({"rows": [{"T": 10, "learn": "V"}, {"T": 20, "learn": "V"}]})
+    assert result.rows(T=20, learn="V") == [{"T": 20, "learn": "V"}]
+    assert flat_interval({"T": 10, "interval": [0.1, 0.9]}) == {"T": 10, "low": 0.1, "high": 0.9}

@@ -188,3 +188,10 @@ def test_no_basin_is_rounded_up_to_one():
 def test_trials_depend_on_their_seed_alone(cell):
     a, b = (trials.store_sequences(cell, np.random.SeedSequence(5)) for _ in range(2))
     assert a == b
+
+
+def test_flips_while_learning_leave_the_stored_sequence_exact():
+    X = sa.datasets.random_periodic(10, 40, rng=0).patterns
+    net = sa.SequenceAttractor(n_hidden=80, random_state=0)
+    trials.learn_from_noise(net, X, flips=4, epochs=50, rng=np.random.default_rng(0))
+    assert (net.score(X), net.n_iter_) == (1.0, 50)

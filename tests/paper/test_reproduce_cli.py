@@ -146,8 +146,8 @@ def test_ctrl_c_saves_finished_trials_and_the_same_command_resumes(tmp_path):
     process.send_signal(signal.SIGINT)
     _, printed = process.communicate(timeout=300)
     assert process.returncode == 130, printed
-    assert "Every finished trial is kept" in printed
-    assert "the same command continues" in printed
+    assert "Every finished trial is saved" in printed
+    assert "the same command resumes" in printed
     assert "Traceback" not in printed
     before = trials_in(trials)
     assert 10 < len(before) < 2000 * 22

@@ -12,7 +12,7 @@ from seqattractor.paper.reproduce import report_page, write_target
 from seqattractor.paper.target import Request, Result, Target
 from seqattractor.report.figures import drawn, picture, save
 from seqattractor.report.machine import machine, machine_words, software_words
-from seqattractor.report.page import Animation, Section, Table, Verdict, render
+from seqattractor.report.page import Animation, Section, Table, Verdict, duration, render
 
 HOSTILE = "</h2><script>alert(\"1\")</script><img src=x onerror='alert(2)'>&amp;"
 
@@ -123,3 +123,16 @@ def test_the_machine_is_described_once():
     assert found["cpu"] in machine_words()
     assert f"scipy {found['scipy']}" in software_words()
     json.dumps(found)
+
+
+def test_a_table_has_a_line_for_each_row_or_a_column_for_each_value():
+    rows = [{"T": 10, "rate": 0.25}]
+    assert Table.of(rows, {"length": "T = {T}", "success": "{rate:.0%}"}).rows == [["T = 10", "25%"]]
+    lines = [("success", rows, "{rate:.0%}".format_map), ("none", [{"T": 20, "rate": 0}], "{rate:.0%}".format_map)]
+    table = Table.over("T", lines)
+    assert table.columns == ["T", "10", "20"]
+    assert table.rows == [["success", "25%", "-"], ["none", "-", "0%"]]
+
+
+def test_a_duration_has_minutes_from_a_minute_on():
+    assert [duration(seconds) for seconds in (5.04, 75)] == ["5.0 s", "1 min 15 s"]

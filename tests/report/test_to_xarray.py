@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import seqattractor as sa
+from seqattractor._named_axes import on_grid
 from seqattractor.study import Grid, read_study, run_sweep
 
 xarray = pytest.importorskip("xarray")
@@ -90,3 +91,11 @@ def test_without_xarray_one_sentence_says_how_to_get_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "xarray", None)
     with pytest.raises(ImportError, match=r'needs xarray, which is not installed: pip install "seqattractor\[xarray\]"'):
         X.to_xarray()
+
+
+def test_rows_become_arrays_over_the_settings_that_vary():
+    rows = [{"t": 5, "m": 80, "n": 20, "rate": 1.0}, {"t": 9, "m": 80, "n": 20, "rate": 0.5}]
+    grid = on_grid(rows, ["t", "m", "n"], {"rate": "success"})
+    axes, values, words = grid.variables["rate"]
+    assert (axes, values.tolist(), words) == (("t",), [1.0, 0.5], "success")
+    assert sorted(grid.coordinates) == ["m", "n", "t"]

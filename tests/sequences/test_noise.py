@@ -73,7 +73,7 @@ def test_a_given_block_is_covered_with_a_given_value():
         (lambda: sa.noise.occlude([1, 1], (2,), fraction=0), "above 0"),
     ],
 )
-def test_impossible_noise_is_refused(call, says):
+def test_impossible_noise_is_rejected(call, says):
     with pytest.raises(ValueError, match=says):
         call()
 
@@ -82,6 +82,6 @@ MATRIX = np.ones((1, 2), dtype=int).view(np.matrix)  # of which numpy makes no s
 
 
 @pytest.mark.parametrize("seed", [0.5, "a", True, [True], [[1, 2], [3]], memoryview(b"a"), MATRIX, [MATRIX]])
-def test_a_seed_that_is_none_is_refused(seed):
+def test_a_seed_that_is_none_is_rejected(seed):
     with pytest.raises(TypeError, match="a seed is a whole number"):
         sa.noise.as_generator(seed)

@@ -21,7 +21,7 @@ PAIR = np.stack([ONES, -ONES])
 
 
 class Recorder(sa.SequenceMemory):
-    """Repeats what it sees, and keeps it."""
+    """A network that repeats and stores its inputs."""
 
     def fit_transitions(self, transitions, callback=None):
         self.seen_ = []

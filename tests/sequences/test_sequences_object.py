@@ -1,4 +1,4 @@
-"""Sequences: one object that stands wherever its array of patterns may stand, and knows where it came from."""
+"""Sequences: one object that can be used wherever its array of patterns can, with its metadata."""
 
 import copy
 import pickle
@@ -176,7 +176,7 @@ def test_an_unknown_attribute_is_named():
         ({"closed": -1}, "closed must be at least 0"),
     ],
 )
-def test_what_does_not_fit_is_refused_with_a_sentence(fields, words):
+def test_fields_that_do_not_fit_are_rejected_with_a_sentence(fields, words):
     with pytest.raises(ValueError, match=words):
         sa.Sequences(**{"patterns": [[1, 1], [1, -1]], **fields})
 

@@ -212,7 +212,7 @@ def test_a_gif_goes_through_the_command_with_options_of_the_loader(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--size", "20"), "--size says how files are read; give them with --data"),
+        (("--size", "20"), "--size is for files; give them with --data"),
         (("--data", "film.gif", "--protocol", "noise"), "give --data or --protocol noise, not both"),
         (("-o", "figure.jpg"), "figure.jpg ends in .jpg, but files are written as .png, .pdf, .svg, .csv, .json, .html"),
         (("-o", "nowhere/figure.pdf"), "the folder nowhere does not exist"),

@@ -195,7 +195,7 @@ def test_status_answers_for_a_new_and_for_an_empty_file(tmp_path):
     (tmp_path / "empty.db").touch()
     for name in ("new.db", "empty.db"):
         assert "0 trials over, 0 missing, 0 failed" in invoke("status", tmp_path / name).output
-        with pytest.raises(ValueError, match=f"{name} knows no grid to go on with"):
+        with pytest.raises(ValueError, match=f"{name} has no grid to resume"):
             invoke("run", "--resume", "-o", tmp_path / name)
 
 
@@ -310,7 +310,7 @@ def test_a_network_without_hidden_neurons_stands_beside_each_number_of_them(tmp_
 
 
 def test_a_sweep_without_anything_to_run_says_what_is_needed(tmp_path):
-    assert "say what to run" in invoke("run", "-o", tmp_path / "s.db").output
+    assert "give a GRID file" in invoke("run", "-o", tmp_path / "s.db").output
     assert not (tmp_path / "s.db").exists()
 
 

@@ -6,7 +6,7 @@ import pytest
 import seqattractor as sa
 from films import as_sequences, textured_film
 from seqattractor.networks.traits import Traits
-from seqattractor.sequences._transitions import ConflictError, prepare
+from seqattractor.sequences._transitions import ConflictError, lock_row, prepare
 from seqattractor.tasks.learn import learn, quick_certificate
 from seqattractor.tasks.recall import Corruption, recall, recall_often
 from seqattractor.tasks.repeats import leave_out_repeats, near_repeats, repeats_that_hinder
@@ -320,3 +320,16 @@ def test_repeats_are_left_out_of_films_only_where_they_hinder():
     assert repeats_that_hinder(sa.Sequences(data.patterns)) == 0  # no pictures
     held_once = as_sequences(np.concatenate([frames, frames[-1:]]))  # at the end: a fixed point, which every network can learn
     assert repeats_that_hinder(held_once) == 0
+
+
+def test_near_repeats_differ_in_at_most_a_few_units():
+    X = -np.ones((3, 1000), dtype=np.int8)
+    X[1, :500], X[2, :501] = 1, 1
+    assert near_repeats(sa.Sequences(X)).tolist() == [1]
+
+
+def test_a_recall_locks_on_if_at_least_half_of_it_is_right():
+    truth = np.array([[1, 1], [1, -1], [-1, 1]])
+    assert lock_row(truth, truth) == 0
+    assert lock_row(-truth, truth) is None
+    assert lock_row(truth * [[-1], [-1], [1]], truth, cue_rows=2) == 2

@@ -99,7 +99,7 @@ def main() -> None:
 
 
 def _example(error: click.ClickException) -> str | None:
-    """The first example in the help of the command that was called in a wrong way."""
+    """Return the first example in the help of a command that was called in a wrong way."""
     context = error.ctx if isinstance(error, click.UsageError) else None
     if context is None or isinstance(context.command, click.Group):  # their help lists commands
         return None
@@ -108,7 +108,7 @@ def _example(error: click.ClickException) -> str | None:
 
 
 def _sentence(error: Exception) -> str:
-    """What went wrong, without the number that the system gives to it."""
+    """Return the message of an error, without the error number of the system."""
     if isinstance(error, OSError) and error.filename and error.strerror:
         return f"{error.filename}: {error.strerror.lower()}."
     if isinstance(error, MemoryError):

@@ -50,8 +50,8 @@ Examples:
     multiple=True,
     metavar="FILE|FOLDER",
     type=PATH,
-    help="Write what the ending says: a figure (.pdf, .svg, .png), the results (.csv, .json), a page (.html); without an ending, "
-    "a folder with JSON, CSV, PNG, HTML and trials.db. May be repeated.",
+    help="A figure (.pdf, .svg, .png), the results (.csv, .json), or a page (.html), by its ending; without one, a folder with "
+    "JSON, CSV, PNG, HTML and trials.db. May be repeated.",
 )
 @click.option(
     "--width",
@@ -82,7 +82,7 @@ def command(
     twice, with different successors), digits (moving digits), walker (a walking figure).
 
     Ask your own question with --n, --m, --t and --flips: numbers, of which one may be a list, which then varies along the axis.
-    With --data the sequences are yours, read as `learn` does (the options from --format on say how), and the same in all trials:
+    With --data the sequences are yours, read as `learn` does (the options from --format on set how), and the same in all trials:
     chance decides on the first weights of networks and on the cues.
 
     Where --networks is not given, the classical and quick networks take part, and those of --use. `--networks all` takes every
@@ -126,7 +126,7 @@ def command(
 
 
 def _outputs(outs: tuple[Path, ...]) -> tuple[Path | None, list[Path]]:
-    """The folder and the files that are to be written, checked before anything is computed."""
+    """Return the folder and the files to write, checked before anything is computed."""
     from seqattractor.report.comparison_view import check_ending
 
     folders = [out for out in outs if out.is_dir() or not out.suffix]
@@ -140,13 +140,13 @@ def _outputs(outs: tuple[Path, ...]) -> tuple[Path | None, list[Path]]:
 
 
 def _read_data(inputs: tuple[Path, ...], options: dict[str, Any], protocol: str | None) -> Sequences | None:
-    """The user's sequences, read as `learn` reads them."""
+    """Return the user's sequences, read as `learn` reads them."""
     from seqattractor.cli.learn import read_to_learn
 
     options = {name: value for name, value in options.items() if (name, value) != ("drop_near", 0)}
     if not inputs:
         for name in options:
-            raise click.UsageError(f"--{name.replace('_', '-')} says how files are read; give them with --data.")
+            raise click.UsageError(f"--{name.replace('_', '-')} is for files; give them with --data.")
         return None
     if protocol is not None:
         raise click.UsageError(f"give --data or --protocol {protocol}, not both.")
@@ -169,7 +169,7 @@ def _show(comparison: Comparison) -> None:
 
 
 def _rich(table: Table) -> object:
-    """A table for the terminal."""
+    """Return a table for the terminal."""
     from rich import box
     from rich.table import Table as RichTable
 

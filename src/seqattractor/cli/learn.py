@@ -114,7 +114,7 @@ def command(
         raise ValueError(f"a model file is npz; name it {out.stem}.npz, and let `seqattractor recall` write {out.name}.")
     check_not_read(out, inputs)
     parameters = _parameters(network or "attractor", hidden, order, max_epochs, seed) | dict(map(parse_setting, settings))
-    net = make_network(network or "attractor", **parameters)  # wrong names are refused before files are read
+    net = make_network(network or "attractor", **parameters)  # wrong names are rejected before files are read
     net.check_parameters()
     notes: list[str] = []
 
@@ -184,7 +184,7 @@ def read_to_learn(inputs: tuple[Path, ...], options: dict[str, Any], keep_repeat
     before = len(data)
     if most or drop:
         data = leave_out_repeats(data, most)
-        what = f"differ in at most {most} units from the last one kept" if most else "equal the one before"
+        what = f"differ in at most {most} units from the last one taken" if most else "equal the one before"
         say(f"{before - len(data)} of {count} frames {what} and were left out.")
     elif not keep_repeats and (hinder := repeats_that_hinder(data)):
         data = leave_out_repeats(data)

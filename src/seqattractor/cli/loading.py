@@ -121,7 +121,7 @@ _OPTIONS = (
         type=click.IntRange(min=0),
         default=0,
         metavar="UNITS",
-        help="Drop a frame that differs from the last one kept in at most so many units.",
+        help="Drop a frame that differs from the last one taken in at most so many units.",
     ),
     click.option(
         "--key",

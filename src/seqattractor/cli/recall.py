@@ -157,7 +157,7 @@ def _start(net: SequenceMemory, known: Attached, stored: Stored | None, cue: str
     if len(following) < needed:
         raise ValueError(
             f"frame {frame} of sequence {s} has too few frames after it: a cue takes {order}, one more must follow "
-            f"unless --steps says how far to go, and the sequence has {length}."
+            f"unless --steps is given, and the sequence has {length}."
         )
     return _Start(following[:order], (s, frame), stored.steps(s, frame, order), f"frame {frame} of {stored.names[s]}", True)
 

@@ -6,6 +6,7 @@ import json
 import shlex
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -43,17 +44,7 @@ Examples:
 @click.option("--mnist-file", type=click.Path(path_type=Path), help="Your mnist_test_seq.npy.")
 @click.option("--json", "as_json", is_flag=True, help="Print the verdicts as JSON.")
 def command(
-    targets: tuple[str, ...],
-    trials: int | None,
-    jobs: int,
-    dask: str | None,
-    seed: int,
-    out: Path,
-    quick: bool,
-    full: bool,
-    gait_dir: Path | None,
-    mnist_file: Path | None,
-    as_json: bool,
+    targets: tuple[str, ...], trials: int | None, jobs: int, dask: str | None, out: Path, as_json: bool, **choices: Any
 ) -> None:
     """Compute the paper's tables and figures and set them beside its own numbers.
 
@@ -65,19 +56,12 @@ def command(
     from seqattractor.paper.reproduce import reproduce
 
     names = _chosen(targets)
-    if quick and full:
+    if choices["quick"] and choices["full"]:
         raise click.UsageError("choose one of --quick and --full.")
-    request = Request(
-        trials=trials or (QUICK_TRIALS if quick else 100),
-        seed=seed,
-        quick=quick,
-        full=full,
-        gait_dir=gait_dir,
-        mnist_file=mnist_file,
-    )
-    if not (targets or quick or as_json):
+    request = Request(trials=trials or (QUICK_TRIALS if choices["quick"] else 100), **choices)
+    if not (targets or request.quick or as_json):
         click.echo(
-            f"everything, {request.trials} trials each; --quick takes about a minute. Ctrl-C keeps what is finished.", err=True
+            f"everything, {request.trials} trials each; --quick takes about a minute. Ctrl-C saves finished trials.", err=True
         )
     again = shlex.join(["seqattractor", *sys.argv[1:]])
     with stopped(out / "trials.db"), trial_progress("reproduce", quiet=as_json) as progress:

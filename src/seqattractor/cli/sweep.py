@@ -58,7 +58,7 @@ def stopped(study: Path | None) -> Iterator[None]:
 
 
 def _example(*lines: str) -> str:
-    """Examples of a command of `sweep`, for the end of its help."""
+    """Return the examples at the end of the help of a command of `sweep`."""
     return "\n".join(["\b", "Examples:", *(f"  seqattractor sweep {line}" for line in lines)])
 
 
@@ -94,7 +94,7 @@ def run(grid: Path | None, out: Path, further: tuple[str, ...], resume: bool, as
 
     GRID is a TOML file with a table [grid]: lists of network, n, m, t, sequences, flips, recall_noise, correlation,
     pattern_bias, periods, measure_basin and of parameters of the networks; and the numbers trials and seed. Options override
-    what the file says, or make a grid without one.
+    the file, or make a grid without one.
     """
     from seqattractor._progress import trial_progress
     from seqattractor.study.run import run_sweep
@@ -170,7 +170,7 @@ def export_study(study: Path, out: Path, timing: bool, points: bool) -> None:
 @click.option("-o", "--out", type=FILE, required=True, help="A .png, .pdf or .svg file.")
 @click.option("--x", "axis", help="The setting along the axis; by default t if it varies, else the first that does.")
 @click.option("--hue", help="The setting that colours show; by default the network if it varies, else that with the most values.")
-@click.option("--no-legend", is_flag=True, help="Do not say what the colours mean.")
+@click.option("--no-legend", is_flag=True, help="Leave out the legend of the colours.")
 def plot(study: Path, out: Path, axis: str | None, hue: str | None, no_legend: bool) -> None:
     """Draw success against one setting of a STUDY, a colour for each value of another, and panels for all others that vary."""
     from seqattractor.report.figures import save
@@ -183,28 +183,28 @@ def plot(study: Path, out: Path, axis: str | None, hue: str | None, no_legend: b
 
 
 def _warn(study: Study) -> None:
-    """Say what somebody who uses the rows of a study should know."""
+    """Print the caveats of a study."""
     for caveat in study.caveats():
         click.echo(f"warning: {caveat}", err=True)
 
 
 def _wanted_grids(path: Path | None, given: dict[str, list[Any]], numbers: dict[str, int], out: Path, resume: bool) -> list[Grid]:
-    """The grid of the file and the options, or all those of the study that is resumed."""
+    """Return the grid of the file and the options, or all grids of the study that is resumed."""
     from seqattractor.study.grid import Grid, read_grid
     from seqattractor.study.store import Store
 
     if path is None and not given:
         if not resume:
-            raise click.UsageError("say what to run: a GRID file, options such as --t 10,20, or --resume to go on with a study.")
+            raise click.UsageError("give a GRID file, options such as --t 10,20, or --resume to continue a study.")
         with Store(out, readonly=True) as store:
             grids = [Grid.from_json(text) for text in store.grids()]
         if not grids:
-            raise ValueError(f"{out} knows no grid to go on with; give a GRID file, or options such as --t 10,20.")
+            raise ValueError(f"{out} has no grid to resume; give a GRID file, or options such as --t 10,20.")
         return grids
     start = read_grid(path) if path is not None else Grid({})
     return [Grid(start.settings | given, only=start.only, **{"trials": start.trials, "seed": start.seed} | numbers)]
 
 
 def _cell(value: Any) -> str:
-    """A value in a table for reading."""
+    """Format a value in a table."""
     return "" if value is None else f"{value:.3f}" if isinstance(value, float) else str(value)

@@ -48,8 +48,7 @@ _BARS = (
     (57, (60, 64, 69, 64, 60, 64, 69, 64), (72, 72, 76, 76, 74, 71, 71, 69)),
     (53, (60, 65, 69, 65, 60, 65, 69, 67), (69, 72, 77, 76, 74, 74, 72, 74)),
 )
-PITCHES = tuple(range(48, 78))
-"""The MIDI number of each unit."""
+PITCHES = tuple(range(48, 78))  # the MIDI number of each unit
 
 SIDE = 16  # of the arena of place cells
 RADIUS = 2.7  # of a place field, in cells
@@ -132,7 +131,7 @@ def place_cells(steps: int = 36, path: Literal["loop", "eight"] = "loop") -> Seq
     steps : int
         Positions on the path, at least 4.
     path : {"loop", "eight"}
-        A winding loop, or a figure of eight. The latter passes its middle twice and goes on in different directions, so that
+        A winding loop, or a figure of eight. The latter passes its middle twice and leaves it in different directions, so that
         one pattern has two successors: a network needs the pattern before (order 2) to know which.
 
     Returns

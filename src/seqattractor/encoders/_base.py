@@ -200,6 +200,6 @@ def check_value_range(value_range: Any, *words: str) -> None:
 
 
 def _in_a_sentence(message: str) -> str:
-    """Return what scikit-learn says of data, without the data and without advice on classifiers."""
+    """Return a message of scikit-learn without the data and without advice on classifiers."""
     first = message.splitlines()[0].rstrip(":.")
     return f"{first}. Reshape your data: one row per time step, one column per feature." if "Reshape" in message else f"{first}."

@@ -1,4 +1,4 @@
-"""Arrays: npy, npz and MATLAB files with frames, patterns, or spike times. A header that promises too much is not believed."""
+"""Arrays: npy, npz and MATLAB files with frames, patterns, or spike times. Sizes are checked before memory is used."""
 
 from __future__ import annotations
 
@@ -33,8 +33,7 @@ STORED = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8"
 CLASSES = {6: "f8", 7: "f4", 8: "i1", 9: "u1", 10: "i2", 11: "u2", 12: "i4", 13: "u4", 14: "i8", 15: "u8"}
 NAMED = 2**12  # bytes of a variable in which its name stands
 
-Element = tuple[int, memoryview]
-"""What kind of data it is, and its bytes."""
+Element = tuple[int, memoryview]  # what kind of data it is, and its bytes
 
 
 def open_matlab(path: Path) -> dict[str, Callable[[], NDArray[np.generic]]]:
@@ -286,7 +285,7 @@ def _read(opened: Callable[[], IO[bytes]], size: int, path: Path) -> NDArray[Any
 
 
 def _reason(error: BaseException) -> str:
-    """Return the first line of what an error says, or what it is called."""
+    """Return the first line of the message of an error, or the name of its class."""
     if isinstance(error, OSError):  # "[Errno 22] Invalid argument" helps nobody
         return "its directory points outside the file"
     return str(error).strip().splitlines()[0].rstrip(".")[:200] if str(error).strip() else type(error).__name__
@@ -297,7 +296,8 @@ def _choose(arrays: Arrays, key: str | None, path: Path) -> tuple[str, NDArray[A
     if key is not None and key not in arrays:
         raise ValueError(f"{path} has no array {key!r}; it holds {brief_list(list(arrays))}.")
     if key is None:
-        _reject_models(arrays, path)
+        if arrays and all(name.endswith("_") for name in arrays):  # as fitted attributes are called
+            raise ValueError(f"{path} looks like a model, which has learned already; `seqattractor recall {path.name}` uses it.")
         usual = [n for n in arrays if n in ("X", "frames", "recall")]
         candidates = usual or [n for n in arrays if n not in BESIDE]
         named = [n for n in candidates if seconds_of(n) is None and n.lower() not in UNIT_NAMES]
@@ -323,12 +323,6 @@ def _flat(array: NDArray[Any]) -> NDArray[Any]:
     return array.ravel() if array.ndim == 2 and 1 in array.shape else array
 
 
-def _reject_models(arrays: Arrays, path: Path) -> None:
-    """Reject a model, whose arrays are what a network has learned, where sequences are looked for."""
-    if arrays and all(name.endswith("_") for name in arrays):  # as fitted attributes are called
-        raise ValueError(f"{path} looks like a model, which has learned already; `seqattractor recall {path.name}` uses it.")
-
-
 def _split(array: NDArray[Any], lengths: NDArray[Any] | None) -> list[NDArray[Any]]:
     """Return the sequences of an array (T, ...), where the file holds lengths that belong to it."""
     if lengths is None or lengths.ndim != 1 or lengths.dtype.kind not in "iu":
@@ -347,7 +341,7 @@ def _rate(arrays: Arrays, name: str) -> float | None:
 
 
 def _in_colour(array: NDArray[Any], name: str, path: Path) -> NDArray[Any]:
-    """Frames (T, height, width, 3), or several sequences of them, without a fourth channel, which says what shines through."""
+    """Frames (T, height, width, 3), or several sequences of them, without a fourth channel, the transparency."""
     if array.ndim in (4, 5) and array.shape[-1] in (3, 4):
         return array[..., :3]
     raise ValueError(

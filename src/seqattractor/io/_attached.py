@@ -19,8 +19,7 @@ _ABOUT_SEQUENCES = ("lengths", "names", "closed")
 class Attached:
     """What a model file holds about the sequences that the network learned; the fields are those of `Sequences`."""
 
-    sequences: Sequences | None
-    """The sequences, if they were saved."""
+    sequences: Sequences | None  # the sequences, if they were saved
     frame_shape: tuple[int, ...]
     units: list[str] | None
     rate: float | None
@@ -60,5 +59,5 @@ def attached(net: Any) -> Attached:
         X = np.ones((1, N), dtype=np.int8) if packed is None else as_signs(np.unpackbits(packed, axis=1, count=N) > 0)
         data = Sequences(X, **about)
     except (TypeError, ValueError, OverflowError) as error:
-        raise ValueError(f"what the model says about its sequences does not fit it ({error}); learn it again.") from None
+        raise ValueError(f"the metadata of the sequences do not fit the model ({error}); learn it again.") from None
     return Attached(None if packed is None else data, **{name: getattr(data, name) for name in _ABOUT_FRAMES})

@@ -49,8 +49,7 @@ class Recalled:
     """How many rows belong to each sequence, where these are patterns of several."""
     caught: tuple[int, str] | None = None
     """From which row on the truth is something else than the cue asks for, because the recall follows that, and what it is."""
-    code: LevelCode | None = None
-    """How units stand for grey values or colours, where they do."""
+    code: LevelCode | None = None  # how units stand for grey values or colours, where they do
 
     @property
     def picture_shape(self) -> tuple[int, int] | None:

@@ -23,14 +23,14 @@ MAX_OBJECTS = 2**16  # groups and datasets: a recording has hundreds, or some th
 
 
 class BadFileError(ValueError):
-    """A sentence of ours about a file, in the midst of libraries that raise anything."""
+    """A message of ours about a file, distinguished from the errors of libraries."""
 
 
 @contextmanager
 def open_hdf5(path: Path, what: str) -> Iterator[Any]:
-    """Open a file whose structure is in order as an h5py.File; whatever libraries say about it is one sentence.
+    """Open a file whose structure is in order as an h5py.File; every error of a library becomes one sentence.
 
-    Inside the block, raise `BadFileError` for a sentence of your own. `what` the file should be is said where it is not that.
+    Inside the block, raise `BadFileError` for a message of your own. `what` names the expected kind of file in messages.
     """
     with path.open("rb") as start:
         head = start.read(512 + len(BEGINNING))  # before which MATLAB writes words of its own
@@ -49,7 +49,7 @@ def open_hdf5(path: Path, what: str) -> Iterator[Any]:
         raise ValueError(str(error)) from None
     except (TooLargeError, MemoryError):
         raise
-    except Exception as error:  # what believes a damaged file raises anything
+    except Exception as error:  # libraries raise errors of any kind on damaged files
         reason = brief(" ".join(f"{type(error).__name__}: {error}".split()))[1:-1]
         raise ValueError(f"{path} cannot be read as {what}: it is damaged, or of an unknown version ({reason}).") from None
 

@@ -42,7 +42,7 @@ def load(path: str | os.PathLike[str], **options: Any) -> Sequences:
         frames (S, T, height, width), or with an array ``lengths`` beside them; text art with blank lines between frames (txt); a
         CSV or TSV table with a row for each time step; a MIDI file, read as a piano roll; with `bin`, spike times in seconds and
         units, as two columns of text, an array (n, 2), two arrays of a file, or a MATLAB cell with the times of each unit; or an
-        NWB file with spikes, calcium traces or behaviour (needs the extra ``nwb``). A file is read only as what its ending says,
+        NWB file with spikes, calcium traces or behaviour (needs the extra ``nwb``). The ending of a file decides how it is read,
         and sizes are checked before anything is decoded. Files are read in this process: let the command line or the lab, which
         read in a subprocess with limits, read files that you do not trust.
     format : {"pictures", "video", "array", "text", "table", "spikes", "midi", "nwb"}, optional

@@ -128,7 +128,7 @@ def write_midi(
 
 
 def parse_midi(data: bytes) -> Score:
-    """Read the notes of a Standard MIDI File; a ValueError says what is wrong with a broken one."""
+    """Read the notes of a Standard MIDI File; raise ValueError with the reason for a broken one."""
     if data[:4] != b"MThd" or len(data) < 14:
         raise ValueError("it has no MIDI header.")
     size, _, n_tracks, division = struct.unpack(">IHHH", data[4:14])

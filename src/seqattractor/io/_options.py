@@ -47,7 +47,7 @@ FORMATS = {
 
 @dataclass(frozen=True)
 class Options:
-    """What `load` takes beside the path; see there. Checked when made."""
+    """The options of `load`, checked when made."""
 
     format: str | None = None
     size: int | tuple[int, int] | str | None = "auto"
@@ -104,7 +104,7 @@ class Options:
         if coded and self.threshold is not None:
             raise ValueError("a threshold makes black and white, and levels make grey; give one of them.")
         if not coded and (self.code != CODES[0] or self.value_range is not None):
-            raise ValueError("a code and a value range are for levels of grey and colour; say how many levels there are.")
+            raise ValueError("a code and a value range are for levels of grey and colour; give the number of levels.")
         ends = (0.0, 1.0) if self.value_range is None else self.value_range
         two = isinstance(ends, tuple) and len(ends) == 2 and all(isinstance(end, Real) and isfinite(end) for end in ends)
         if not two or not ends[0] < ends[1]:
@@ -147,16 +147,13 @@ class NoEpochsError(ValueError):
 
 @dataclass(frozen=True)
 class Terms:
-    """What a caller of `load` can do and stand; the defaults are those of Python."""
+    """The kind of caller of `load`, and its limits of size; the defaults are those of Python."""
 
     caller: str = "python"
     """"python", "command line" or "lab": options are keywords, or flags, or there are none."""
-    pixels: int = 2**25
-    """Of one frame: 8K video has that many."""
-    all_pixels: int = 2**31
-    """Of all frames that a file makes us decode, one after the other."""
-    array_bytes: int = 2**31
-    """Of one array when it is unpacked."""
+    pixels: int = 2**25  # of one frame: 8K video has that many
+    all_pixels: int = 2**31  # of all frames that a file makes us decode, one after the other
+    array_bytes: int = 2**31  # of one array when it is unpacked
     units: int = 2**14
     """Of a picture that is shrunk because no size is given: as many as one of 128 x 128 has in black and white."""
 
@@ -180,16 +177,7 @@ def on_terms(chosen: Terms) -> Iterator[None]:
 
 
 def remedy(words: str, instead: str | None = None) -> str:
-    """Return advice with {options} as the caller writes them; `instead` is for the lab, which reads pictures and arrays without.
-
-    Examples
-    --------
-    >>> remedy("choose some with {frames}", "leave some out")
-    'choose some with frames'
-    >>> with on_terms(Terms("command line")):
-    ...     remedy("turn it with {time_axis}", "turn it")
-    'turn it with --time-axis'
-    """
+    """Return advice with {options} as the caller writes them, or `instead` for the lab, which has no such options."""
     if terms().caller == "lab" and instead is not None:
         return instead
     flags = terms().caller == "command line"

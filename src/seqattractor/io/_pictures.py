@@ -130,7 +130,7 @@ def _frames_of(
     except TooLargeError:
         raise
     except Image.DecompressionBombError:
-        raise TooLargeError(f"{path} promises too many pixels to store; shrink it first.") from None
+        raise TooLargeError(f"{path} declares too many pixels to store; shrink it first.") from None
     except UnidentifiedImageError:
         what = allowed[0] if len(allowed) == 1 else "a picture"
         raise ValueError(f"{path} cannot be read as {what}: it is damaged, or its name does not fit what it is.") from None

@@ -27,16 +27,11 @@ class Recording:
 
     sequences: list[NDArray[Any]]
     """One array of numbers for each sequence, shape (T, *frame_shape); of colour (T, height, width, 3)."""
-    kind: str
-    """"pictures", "array", "text", "table", "spikes", "traces" or "music"."""
-    names: list[str]
-    """One name per sequence."""
-    units: list[str] | None = None
-    """What the columns are, such as the notes of a piano roll."""
-    rate: float | None = None
-    """Frames per second."""
-    step: float | None = None
-    """Of music: how many quarter notes a frame lasts."""
+    kind: str  # "pictures", "array", "text", "table", "spikes", "traces" or "music"
+    names: list[str]  # one name per sequence
+    units: list[str] | None = None  # what the columns are, such as the notes of a piano roll
+    rate: float | None = None  # frames per second
+    step: float | None = None  # of music: how many quarter notes a frame lasts
     per_unit: bool = False
     """Whether a threshold that is found from the data is found for each column: neurons differ in brightness and rate."""
     value_range: tuple[float, float] | None = None
@@ -68,15 +63,10 @@ def collect_frames(frames: Iterable[NDArray[Any]], options: Options, path: Path)
                 "(width x height); " + remedy("give a {size} to bring them to one.", "bring them to one size.")
             )
         taken.append(shaped)
-        check_room(len(taken), len(taken) * _n_units(shaped.shape[0], shaped.shape[1], options), path)
+        check_room(len(taken), len(taken) * shaped.shape[0] * shaped.shape[1] * options.units_per_pixel, path)
     if not taken:
         raise ValueError(f"{path} has no frame{'s in the chosen range' if options.frames else ''}.")
     return np.stack(taken)
-
-
-def _n_units(height: int, width: int, options: Options) -> int:
-    """Return how many units a picture takes."""
-    return height * width * options.units_per_pixel
 
 
 def _by(frame: NDArray[Any]) -> str:
@@ -102,7 +92,7 @@ def _resize(frame: NDArray[Any], options: Options, path: Path) -> NDArray[Any]:
     height, width = _size(frame.shape[:2], options)
     if (height, width) == frame.shape[:2]:
         return frame
-    check_room(1, _n_units(height, width, options), path)
+    check_room(1, height * width * options.units_per_pixel, path)
     from PIL import Image
 
     def resized(source: NDArray[Any]) -> NDArray[Any]:
@@ -124,7 +114,7 @@ def _size(shape: tuple[int, ...], options: Options) -> tuple[int, int]:
         return options.size
     longer = max(shape)
     if options.size == "auto" and options.n_levels is not None:
-        scale = min(1.0, AUTO_SIDE / longer, (terms().units / _n_units(shape[0], shape[1], options)) ** 0.5)
+        scale = min(1.0, AUTO_SIDE / longer, (terms().units / (shape[0] * shape[1] * options.units_per_pixel)) ** 0.5)
         height, width = (max(1, int(side * scale + 1e-9)) for side in shape)  # rounded down: not one unit more
     else:
         wanted = min(longer, AUTO_SIDE) if isinstance(options.size, str) else options.size or longer

@@ -41,8 +41,7 @@ _lock = threading.Lock()
 class Bounds:
     """How long a file may be read, and how much memory that may take."""
 
-    seconds: float = 600.0
-    """Per file, of time that passes and of work."""
+    seconds: float = 600.0  # per file, of time that passes and of work
     memory: int = 2**32
     """Bytes, where the system can limit them (Linux); elsewhere the limits of sizes and of time hold."""
 
@@ -52,7 +51,7 @@ def load_in_subprocess(
 ) -> Sequences:
     """Read files as `load_all` does, or one as `load` does (`several=False`), in a process with bounds.
 
-    Its sentences and warnings are passed on. It ends with this call, whatever happens: Ctrl-C too.
+    Its errors and warnings are passed on. The process ends with this call, whatever happens: Ctrl-C too.
     """
     seconds = bounds.seconds * max(1, len(paths))
     job: dict[str, Any] = {"paths": [os.fspath(named_path(path)) for path in paths], "several": several, "options": options}
@@ -163,7 +162,7 @@ def work(job: dict[str, Any]) -> None:
             answer(rows=len(data), columns=data.shape[1], **known)
             out.write(bits)
         except MemoryError:
-            parts.clear()  # else there is no room for the sentence either
+            parts.clear()  # to free memory for the message
             answer(error="MemoryError")
         except OSError as error:
             sentence = f"{error.filename}: {error.strerror.lower()}." if error.filename and error.strerror else str(error)

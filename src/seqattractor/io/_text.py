@@ -228,14 +228,10 @@ def rate_of(times: NDArray[Any]) -> float | None:
 class Table:
     """A block of numbers with what stands beside it."""
 
-    values: NDArray[Any]
-    """Shape (rows, columns)."""
-    columns: list[str] | None = None
-    """What stands above the columns."""
-    rows: list[str] | None = None
-    """What stands before the rows, where that is not a number."""
-    corner: str = ""
-    """What stands above those, or above a first column that was taken off."""
+    values: NDArray[Any]  # shape (rows, columns)
+    columns: list[str] | None = None  # what stands above the columns
+    rows: list[str] | None = None  # what stands before the rows, where that is not a number
+    corner: str = ""  # what stands above those, or above a first column that was taken off
 
 
 def seconds_of(name: str) -> float | None:

@@ -30,7 +30,7 @@ DEMUXERS = {
 
 
 def ffmpeg() -> str:
-    """Find the program, or say how to get it."""
+    """Return the path of the program; without it, raise an error that explains how to install it."""
     try:
         return str(import_module("imageio_ffmpeg").get_ffmpeg_exe())
     except (ImportError, RuntimeError):
@@ -40,7 +40,7 @@ def ffmpeg() -> str:
 def read_video(path: Path, options: Options) -> Recording:
     """Read the frames of a video as grey values or in colour."""
     broken = ValueError(f"{path} cannot be read as a video; it is damaged, cut short, or unknown to ffmpeg.")
-    # Only this file may be opened, and only as what its name says: a playlist under the name of a video must not make ffmpeg
+    # Only this file may be opened, in the format of its ending: a playlist under the name of a video must not make ffmpeg
     # read other files or the network.
     kinds = DEMUXERS.get(path.suffix.lower(), ",".join(dict.fromkeys(DEMUXERS.values())))
     guard = ["-protocol_whitelist", "file,pipe", "-format_whitelist", kinds, "-threads", THREADS]
@@ -63,7 +63,7 @@ def read_video(path: Path, options: Options) -> Recording:
 def _frames(
     process: subprocess.Popen[bytes], shape: tuple[int, ...], count: Callable[[], None], broken: ValueError
 ) -> Iterator[NDArray[Any]]:
-    """Go through the frames, each counted before it is read; an end that ffmpeg complains about is an error."""
+    """Yield the frames, each counted before it is read; an end that ffmpeg complains about is an error."""
     assert process.stdout is not None
     size = prod(shape)
     while True:
@@ -84,7 +84,7 @@ def write_video(path: Path, frames: list[NDArray[np.uint8]], rate: float) -> Non
     source = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{width}x{height}", "-r", f"{rate:g}", "-i", "pipe:0"]
     with _running("-y", *source, "-c:v", "libx264", "-pix_fmt", "yuv420p", f"file:{path}") as process:
         assert process.stdin is not None
-        with suppress(BrokenPipeError):  # if ffmpeg gives up, its exit code says so
+        with suppress(BrokenPipeError):  # if ffmpeg gives up, its exit code shows it
             for frame in frames:
                 process.stdin.write(np.ascontiguousarray(frame).tobytes())
             process.stdin.close()

@@ -31,21 +31,13 @@ TABLE_2 = {
     "UV": {100: 10, 200: 52, 300: 85, 400: 90, 500: 94, 600: 88, 700: 95, 800: 96, 900: 96, 1000: 97},
 }
 
-LEVEL = 0.05
-"""The family-wise error rate of the tests of cells, and the level of the pooled test."""
+LEVEL = 0.05  # the family-wise error rate of the tests of cells, and the level of the pooled test
 
-Stratum = tuple[int, int, int, int]
-"""a successes of n on the one side, b of m on the other."""
+Stratum = tuple[int, int, int, int]  # a successes of n on the one side, b of m on the other
 
 
 def p_value(a: int, n: int, b: int, m: int) -> float:
-    """Return the two-sided p-value of Fisher's exact test of a successes of n against b of m.
-
-    Examples
-    --------
-    >>> round(p_value(8, 10, 1, 6), 6)
-    0.034965
-    """
+    """Return the two-sided p-value of Fisher's exact test of a successes of n against b of m."""
     from scipy.stats import fisher_exact  # half a second, in which workers can begin: tests come last
 
     return float(fisher_exact([[a, n - a], [b, m - b]]).pvalue)
@@ -59,8 +51,7 @@ class Pooled:
     """Of Mantel and Haenszel; 0 or infinite where one side has no success, or the other no failure. None without strata."""
     interval: tuple[float, float] | None
     """95 %, with the variance of Robins, Breslow and Greenland; None where the ratio has none."""
-    p: float
-    """Two-sided, of the Cochran-Mantel-Haenszel test without continuity correction."""
+    p: float  # two-sided, of the Cochran-Mantel-Haenszel test without continuity correction
     strata: int
     """The number of those with both a success and a failure; the others carry no information."""
 
@@ -76,11 +67,6 @@ def pool(strata: Sequence[Stratum]) -> Pooled:
     """Compare two sides over strata (a, n, b, m); the odds ratio is above 1 where the first side succeeds more often.
 
     N. Mantel and W. Haenszel, J. Natl. Cancer Inst. 22 (1959); J. Robins, N. Breslow and S. Greenland, Biometrics 42 (1986).
-
-    Examples
-    --------
-    >>> pool([(20, 100, 10, 100), (80, 100, 70, 100)]).words()
-    'odds ratio 1.91, 95 % interval 1.15 to 3.17, p = 0.012'
     """
     from scipy.stats import chi2, norm
 

@@ -32,10 +32,8 @@ from seqattractor.sequences import Patterns
 from seqattractor.study.trial import Task, draw_sequences, judge, recall_task, retrieve_with
 from seqattractor.zoo.dense import DenseSequenceMemory
 
-STEPS = 300
-"""First steps at each number of flips that a curve of robustness is measured with."""
-ENOUGH = 0.95
-"""The success rate from which a length counts as stored."""
+STEPS = 300  # first steps at each number of flips that a curve of robustness is measured with
+ENOUGH = 0.95  # the success rate from which a length counts as stored
 TUNED = "paper, tuned"
 """The paper's rule with the margin that tuning chose for comparisons (docs/rivals.rst)."""
 TUNED_KAPPA = 10.0
@@ -151,15 +149,6 @@ def learn_from_noise(net: Any, X: Patterns, *, flips: int, epochs: int, rng: np.
     """Present all transitions of a sequence, (T, N), in every epoch, with other units of each input flipped every time.
 
     The rule is the paper's, eqs. (4)-(9), with the flipped x(t) in place of x(t); x(t+1), and with it the targets, stay clean.
-
-    Examples
-    --------
-    >>> import seqattractor as sa
-    >>> X = sa.datasets.random_periodic(10, 40, rng=0).patterns
-    >>> net = sa.SequenceAttractor(n_hidden=80, random_state=0)
-    >>> learn_from_noise(net, X, flips=4, epochs=50, rng=np.random.default_rng(0))
-    >>> net.score(X), net.n_iter_
-    (1.0, 50)
     """
     for _ in range(epochs):
         pairs = np.stack([flip(X[:-1], flips, rng), X[1:]], axis=1)  # each transition is a sequence of its own
@@ -344,15 +333,10 @@ def longest_stored(result: Result, network: str) -> int:
     """Return the largest T up to which every tested length succeeds in at least 95 % of the trials; 0 if none does."""
     longest = 0
     for row in sorted(result.rows(part="length", network=network), key=lambda row: int(row["T"])):
-        if not _stored(row):
+        if row["successes"] < ENOUGH * row["trials"]:
             break
         longest = int(row["T"])
     return longest
-
-
-def _stored(row: Row) -> bool:
-    """Return whether enough trials of a row succeed."""
-    return bool(row["successes"] >= ENOUGH * row["trials"])
 
 
 def fraction(value: float) -> str:
@@ -412,13 +396,7 @@ def _limit_table(result: Result) -> Table:
 
 
 def bits_per_weight(T: int, N: int, M: int) -> float:
-    """Return the bits of T random patterns (the last is the first) for each of the 2MN + M weights of a sparse network.
-
-    Examples
-    --------
-    >>> round(bits_per_weight(1001, N=100, M=500), 3)
-    0.995
-    """
+    """Return the bits of T random patterns (the last is the first) for each of the 2MN + M weights of a sparse network."""
     return (T - 1) * N / (2 * M * N + M)
 
 

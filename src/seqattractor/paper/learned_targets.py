@@ -22,8 +22,7 @@ from seqattractor.sequences import Patterns
 from seqattractor.study.settings import PERIODS
 from seqattractor.study.trial import draw_sequences, retrieve_with
 
-LATER = 4
-"""After how many steps wrong units are counted again."""
+LATER = 4  # after how many steps wrong units are counted again
 
 
 def retrieve_and_look(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str, Any]:
@@ -43,13 +42,6 @@ def retrieve_and_look(settings: dict[str, Any], seed: np.random.SeedSequence) ->
         The root mean square overlap of the hidden codes of two transitions, between 0 and 1.
     changed
         The fraction of hidden targets that are not those of P.
-
-    Examples
-    --------
-    >>> settings = {"T": 5, "M": 60, "N": 40, "flips": 2, "targets": "learned", "learned_feedback": 0.1}
-    >>> outcome = retrieve_and_look(settings, np.random.SeedSequence(0))
-    >>> outcome["success"], outcome["visible_wrong"], outcome["changed"] > 0
-    (True, 0.0, True)
     """
     sequence, network, cue, look = seed.spawn(4)
     how: dict[str, Any] = {"n_jobs": 1, "random_state": np.random.default_rng(network), **LEARNING}

@@ -119,10 +119,8 @@ class _PictureTarget(Target):
 
     trial: str = "pictures:recall_pictures"
     experiment: str = "pictures"
-    data: tuple[str, ...]
-    """The data sets, "gait" or "digits"."""
-    methods: tuple[str, ...] = ("UV",)
-    """Keys of `METHODS`."""
+    data: tuple[str, ...]  # the data sets, "gait" or "digits"
+    methods: tuple[str, ...] = ("UV",)  # keys of `METHODS`
 
     def cells(self, request: Request) -> list[Cell]:
         cells: list[Cell] = []
@@ -274,8 +272,7 @@ class _Ablation(_PictureTarget):
 
     methods: tuple[str, ...] = tuple(METHODS)
     frames_shown: int
-    shown: tuple[int, ...]
-    """Numbers of the sequences to show, counted from 1, as in the paper."""
+    shown: tuple[int, ...]  # numbers of the sequences to show, counted from 1, as in the paper
 
     def rows(self, cell: Cell, trials: list[Outcome]) -> list[Row]:
         wrong = np.array([outcome["wrong"] for outcome in trials])  # (networks, sequences, T)

@@ -22,9 +22,6 @@ from seqattractor.study.run import Progress, choose_executor, run_trials
 from seqattractor.study.store import Finished, Store
 from seqattractor.study.table import as_csv
 
-Finish = Callable[[Target, Result, float], None]
-"""Called as ``finish(target, result, seconds)``, with the seconds that the trials took."""
-
 
 def reproduce(
     names: Sequence[str],
@@ -95,7 +92,7 @@ def report_page(
     if others:
         lead.append(f"{_agreement(others)} experiments of other systems pass their consistency checks.")
     if missing:
-        lead.append(f"Not finished: {', '.join(missing)}; the same command continues.")
+        lead.append(f"Not finished: {', '.join(missing)}; the same command resumes.")
     if request.quick:
         lead.append("This was a quick run with few trials.")
     facts = {"Trials": f"{request.trials}, or fewer where a target needs fewer", "Seed": str(request.seed)}
@@ -126,12 +123,12 @@ def run_targets(
     names: Sequence[str],
     request: Request,
     path: Path,
-    finish: Finish,
+    finish: Callable[[Target, Result, float], None],
     *,
     executor: Executor = in_this_process,
     progress: Callable[[Progress], None] | None = None,
 ) -> None:
-    """Run targets and pass on each result as soon as its last trial is done.
+    """Run targets and call ``finish(target, result, seconds)`` as soon as the last trial of one is done.
 
     Results depend on `request` alone, not on the executor. Every trial is committed to the store at `path` as it
     finishes: after an interruption the same call runs only the missing ones. Trials of other versions of the code are

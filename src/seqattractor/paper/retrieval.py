@@ -73,8 +73,7 @@ class _Counts(Target):
     """Counts of successes beside the paper's, for each value of what is varied and both ways of learning."""
 
     trial: str = "retrieval:retrieve_sequence"
-    varied: str
-    """The setting that differs between cells, beside the way of learning: "T" or "M"."""
+    varied: str  # the setting that differs between cells, beside the way of learning: "T" or "M"
 
     def cells(self, request: Request) -> list[Cell]:
         grid = RANDOM_SEQUENCES[self.experiment]

@@ -54,28 +54,20 @@ QUICK_TRIALS = 5
 Cell = dict[str, Any]
 """The settings of the trials of a cell, as plain JSON values: a part of the seed, and passed to every trial."""
 
-Outcome = dict[str, Any]
-"""The outcome of one trial, as plain JSON values."""
-
-Row = dict[str, Any]
-"""One row of a result, as plain JSON values."""
+Outcome = dict[str, Any]  # the outcome of one trial, as plain JSON values
+Row = dict[str, Any]  # one row of a result, as plain JSON values
 
 
 @dataclass(frozen=True)
 class Request:
     """The number of trials, the seed and the data of a reproduction."""
 
-    trials: int = 100
-    """Trials per cell; targets that need fewer networks take fewer."""
+    trials: int = 100  # trials per cell; targets that need fewer networks take fewer
     seed: int = 0
-    quick: bool = False
-    """Few trials and coarse grids."""
-    full: bool = False
-    """Larger sizes of neighbours, nearer to the published ones."""
-    gait_dir: Path | None = None
-    """A folder of OU-ISIR silhouettes; by default the drawn walker."""
-    mnist_file: Path | None = None
-    """A file with Moving MNIST; by default scikit-learn's digits."""
+    quick: bool = False  # few trials and coarse grids
+    full: bool = False  # larger sizes of neighbours, nearer to the published ones
+    gait_dir: Path | None = None  # a folder of OU-ISIR silhouettes; by default the drawn walker
+    mnist_file: Path | None = None  # a file with Moving MNIST; by default scikit-learn's digits
 
     def at_most(self, trials: int) -> int:
         """Return the number of trials asked for, but no more than `trials`."""
@@ -90,13 +82,7 @@ class Result:
     extra: dict[str, Any] = field(default_factory=dict)
 
     def rows(self, **values: Any) -> list[Row]:
-        """Return the rows that have these values.
-
-        Examples
-        --------
-        >>> Result({"rows": [{"T": 10, "learn": "V"}, {"T": 20, "learn": "V"}]}).rows(T=20)
-        [{'T': 20, 'learn': 'V'}]
-        """
+        """Return the rows that have these values."""
         return [row for row in self.data["rows"] if all(row[key] == value for key, value in values.items())]
 
 
@@ -104,15 +90,11 @@ class Result:
 class Target(ABC):
     """One table or figure of the paper."""
 
-    name: str
-    """As on the command line."""
+    name: str  # as on the command line
     title: str
-    about: str
-    """One or two sentences for the report: what is done here, and how."""
-    trial: str
-    """The function that runs one trial, as "module:function" of `seqattractor.paper`."""
-    experiment: str = ""
-    """Targets of the same experiment share their trials; by default the name."""
+    about: str  # one or two sentences for the report: what is done here, and how
+    trial: str  # the function that runs one trial, as "module:function" of `seqattractor.paper`
+    experiment: str = ""  # targets of the same experiment share their trials; by default the name
 
     @property
     def trial_function(self) -> str:
@@ -194,12 +176,6 @@ def draw_successes(rows: Sequence[Row], x: str, *, ax: Axes, **line: Any) -> Non
 
 
 def flat_interval(row: Row) -> Row:
-    """Return a row with both ends of its interval in columns of their own.
-
-    Examples
-    --------
-    >>> flat_interval({"T": 10, "interval": [0.1, 0.9]})
-    {'T': 10, 'low': 0.1, 'high': 0.9}
-    """
+    """Return a row with both ends of its interval in columns of their own."""
     low, high = row.get("interval", (None, None))
     return {**{key: value for key, value in row.items() if key != "interval"}, "low": low, "high": high}

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from numpy.typing import ArrayLike, NDArray
 
-from seqattractor._checks import as_numbers, check_count, check_finite, check_kind, check_text, say
+from seqattractor._checks import as_numbers, check_count, check_finite, check_kind, say
 from seqattractor.analysis._retrieval import overlap
 from seqattractor.plots._house import BLUE, GREY, ORANGE, RED, axes_or_new, draws, unframed
 from seqattractor.sequences import Sequences, check_frame_shape, check_patterns
@@ -52,7 +52,7 @@ def filmstrip(
         if not low < high:
             raise ValueError(f"value_range must be (low, high) with low below high, but it is {say(value_range)}.")
         pictures = np.clip((pictures - low) / (high - low), 0, 1)
-    check_text(label, "label")
+    check_kind(label, str, "label", "a text")
     if numbers is not None:
         check_kind(numbers, (list, tuple, range, np.ndarray), "numbers", "a list of times")
     ax = axes_or_new(ax)
@@ -88,7 +88,7 @@ def raster(X: ArrayLike, *, title: str = "", wrong: ArrayLike | None = None, ax:
     (10, 7)
     """
     patterns = check_finite(X, "X", "time", "neurons")
-    check_text(title, "title")
+    check_kind(title, str, "title", "a text")
     if wrong is not None and as_numbers(wrong, "wrong").shape != patterns.shape:
         raise ValueError(f"wrong must have the shape of X, {patterns.shape}.")
     ax = axes_or_new(ax)

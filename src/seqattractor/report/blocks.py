@@ -5,33 +5,24 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from seqattractor.io._compose import EXTRA, MISSING, PALETTE, mark
+from seqattractor.io._compose import EXTRA, MISSING, RGB, mark
 from seqattractor.sequences import Patterns
 
 if TYPE_CHECKING:
     from rich.text import Text
 
 UPPER = "▀"
-_RGB = np.array(PALETTE, dtype=np.float64).reshape(-1, 3)
 
 
 def coloured(states: Patterns, truth: Patterns | None, frame_shape: tuple[int, int], shrink: int) -> list[Text]:
     """Draw a frame in the colours of a recall's GIF, a line for each two rows of pixels, with wrong units marked.
 
     `frame_shape` is (rows, columns), multiples of `shrink`: so many rows and columns become one, and their colours are mixed.
-
-    Examples
-    --------
-    >>> [line] = coloured(np.array([1, -1]), np.array([1, 1]), (2, 1), 1)
-    >>> line.plain, line.spans[0].style.color.name, line.spans[0].style.bgcolor.name
-    ('▀', '#ffffff', '#56b4e9')
     """
     from rich.style import Style
     from rich.text import Text
 
-    colours = _RGB[mark(states, truth)].reshape(*frame_shape, 3)
+    colours = RGB[mark(states, truth)].reshape(*frame_shape, 3)
     blocks = colours.reshape(frame_shape[0] // shrink, shrink, frame_shape[1] // shrink, shrink, 3)
     pixels = blocks.mean(axis=(1, 3)).round().astype(int)
     names = [[f"#{r:02x}{g:02x}{b:02x}" for r, g, b in row] for row in pixels]
@@ -48,5 +39,5 @@ def legend() -> Text:
     """Return the legend of wrong units."""
     from rich.text import Text
 
-    wrongly_on, wrongly_off = (f"rgb({','.join(map(str, PALETTE[3 * k : 3 * k + 3]))})" for k in (EXTRA, MISSING))
+    wrongly_on, wrongly_off = (f"rgb({','.join(map(str, RGB[k]))})" for k in (EXTRA, MISSING))
     return Text.assemble(("■", wrongly_on), " wrongly on  ", ("■", wrongly_off), " wrongly off")

@@ -30,10 +30,8 @@ _MOST_CURVES = 12  # that can be distinguished in one panel
 _GAP = 6  # columns between the stored and the recalled frames of an animation
 _GIF_HEIGHT = 256  # pixels, roughly
 _FRAME_MS = 90  # of an animation
-FIGURES = ("png", "pdf", "svg")
-"""Formats of figures, by the endings of files."""
-COLUMN = 85.0
-"""Millimetres: the width of a column in most journals."""
+FIGURES = ("png", "pdf", "svg")  # formats of figures, by the endings of files
+COLUMN = 85.0  # millimetres: the width of a column in most journals
 # Without the date and the version of matplotlib, so that the same figure is the same file.
 _METADATA: dict[str, dict[str, Any]] = {"png": {"Software": None}, "pdf": {"CreationDate": None}, "svg": {"Date": None}}
 

@@ -28,24 +28,12 @@ class Table:
 
     @classmethod
     def of(cls, rows: Iterable[Mapping[str, Any]], columns: Mapping[str, str], caption: str = "") -> Table:
-        """Return a table with a line for each row: `columns` maps headings to templates that are formatted with the row.
-
-        Examples
-        --------
-        >>> Table.of([{"T": 10, "rate": 0.25}], {"length": "T = {T}", "success": "{rate:.0%}"}).rows
-        [['T = 10', '25%']]
-        """
+        """Return a table with a line for each row: `columns` maps headings to templates that are formatted with the row."""
         return cls(list(columns), [[text.format_map(row) for text in columns.values()] for row in rows], caption)
 
     @classmethod
     def over(cls, key: str, lines: Iterable[Line], caption: str = "", *, heading: str | None = None, column: str = "{}") -> Table:
-        """Return a table with a column for each value of `key`, and "-" where a line has no row with that value.
-
-        Examples
-        --------
-        >>> Table.over("T", [("success", [{"T": 10, "rate": 0.25}], "{rate:.0%}".format_map)])
-        Table(columns=['T', '10'], rows=[['success', '25%']], caption='')
-        """
+        """Return a table with a column for each value of `key`, and "-" where a line has no row with that value."""
         shown = [(label, {row[key]: show(row) for row in rows}) for label, rows, show in lines]
         values = sorted({value for _, cells in shown for value in cells})
         columns = [key if heading is None else heading, *map(column.format, values)]
@@ -58,16 +46,14 @@ class Animation:
 
     gif: bytes
     caption: str
-    width: int
-    """In CSS pixels."""
+    width: int  # in CSS pixels
 
 
 @dataclass(frozen=True)
 class Verdict:
     """The agreement of a result with the paper, with a description."""
 
-    agrees: bool | None
-    """None where the paper gives nothing to compare with."""
+    agrees: bool | None  # None where the paper gives nothing to compare with
     sentence: str
 
 
@@ -77,27 +63,23 @@ class Picture:
 
     light: bytes
     dark: bytes
-    words: str
-    """The alternative text."""
+    words: str  # the alternative text
     width: int
-    height: int
-    """In CSS pixels."""
+    height: int  # in CSS pixels
 
 
 @dataclass(frozen=True)
 class Section:
     """A part of a page under a title of its own."""
 
-    name: str
-    """The anchor of the section, a plain word."""
+    name: str  # the anchor of the section, a plain word
     title: str
     about: str = ""
     verdict: Verdict | None = None
     pictures: Sequence[Picture] = ()
     tables: Sequence[Table] = ()
     animations: Sequence[Animation] = ()
-    files: Sequence[str] = ()
-    """Names of files with the same content, beside the page."""
+    files: Sequence[str] = ()  # names of files with the same content, beside the page
     seconds: float = 0.0
 
 
@@ -128,13 +110,7 @@ def _embedded(content: bytes, kind: str) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Format seconds.
-
-    Examples
-    --------
-    >>> duration(75)
-    '1 min 15 s'
-    """
+    """Format seconds."""
     return f"{seconds:.1f} s" if seconds < 60 else f"{int(seconds // 60)} min {int(seconds % 60)} s"
 
 

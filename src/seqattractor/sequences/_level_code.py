@@ -47,7 +47,7 @@ def from_bits(units: NDArray[Any], n_levels: int, kind: str) -> NDArray[np.int64
     """Levels of units of shape (..., bits), also of those that no level has.
 
     A thermometer is read by counting the units that are on, so that each wrong unit costs one level, whichever it is. Of a Gray
-    code each unit says whether the next lower one counts up or down; a level above the highest is taken for that.
+    code each unit decides whether the next lower one counts up or down; a level above the highest is taken for that.
     """
     on = units > 0
     if kind == "thermometer":

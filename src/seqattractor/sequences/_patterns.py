@@ -147,12 +147,6 @@ def period(x: Patterns, order: int) -> int | None:
     """After how many patterns a sequence (T, N) goes round for a network that sees the last `order` of them; None if it ends.
 
     It is a loop if it ends with its first `order` patterns (`close_loops`): then the network has learned every transition of it.
-
-    Examples
-    --------
-    >>> A, B, C = [1, 1], [1, -1], [-1, 1]
-    >>> period(np.array([A, B, A, C, A]), 1), period(np.array([A, B, A, C, A]), 2), period(np.array([A, B, A, C, A, B]), 2)
-    (4, None, 4)
     """
     return len(x) - order if len(x) > order and np.array_equal(x[:order], x[len(x) - order :]) else None
 

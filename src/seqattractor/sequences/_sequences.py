@@ -183,10 +183,10 @@ class Sequences(Result, NDArrayOperatorsMixin):
             coordinates["seconds"] = ("time", place / self.rate, "seconds since the sequence began")
         if self.units is not None:
             coordinates["unit"] = ("unit", self.units, "unit")
-        told = {"frame_shape": list(self.frame_shape)} | {
+        attributes = {"frame_shape": list(self.frame_shape)} | {
             name: getattr(self, name) for name in ("kind", "closed", "rate", "step")
         }
-        return NamedAxes({"patterns": (("time", "unit"), self.patterns, "patterns")}, coordinates, told)
+        return NamedAxes({"patterns": (("time", "unit"), self.patterns, "patterns")}, coordinates, attributes)
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -24,12 +24,6 @@ def lock_row(path: Patterns, truth: Patterns, cue_rows: int = 1) -> int | None:
 
     None if these are fewer than half of the rows after the cue: a recall that only runs into the last pattern has not followed
     the sequence.
-
-    Examples
-    --------
-    >>> truth = np.array([[1, 1], [1, -1], [-1, 1]])
-    >>> lock_row(truth, truth), lock_row(-truth, truth), lock_row(truth * [[-1], [-1], [1]], truth, cue_rows=2)
-    (0, None, 2)
     """
     wrong = np.flatnonzero(np.any(path[: len(truth)] != truth, axis=1))
     first = int(wrong[-1]) + 1 if wrong.size else 0
@@ -186,7 +180,7 @@ class Conflicts(Result, tuple[Conflict, ...]):
         )
         return (
             f"pattern {first.t} of sequence {first.sequence} occurs again as pattern {second.t} of sequence "
-            f"{second.sequence} with a different successor{more}, so no network can tell what follows; {remedy}"
+            f"{second.sequence} with a different successor{more}, so that no network can predict it; {remedy}"
         )
 
 
@@ -199,7 +193,7 @@ def find_conflicts(X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None
     lengths : array of shape (S,), optional
     leak : float
         For a network that sums its past inputs (``VisibleNetwork(leak=...)``): only patterns that come after the same past count
-        then, as far back as float64 can tell.
+        then, as far back as float64 resolves.
 
     Returns
     -------
@@ -349,7 +343,7 @@ def _pairs(names: NDArray[np.int64], position: NDArray[np.int64], group: NDArray
 
 
 class ConflictError(ValueError):
-    """Patterns with two successors, which the context does not tell apart."""
+    """Patterns with two successors, which the context does not distinguish."""
 
     def __init__(self, sentence: str, context: int | None) -> None:
         super().__init__(sentence)

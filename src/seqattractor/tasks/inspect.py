@@ -203,15 +203,6 @@ def inspect_network(
     is cut down or left out; work is counted in multiplications, never in seconds, so that the same
     seed gives the same result on any machine. `exact` closes gaps of the certificate by
     mixed-integer programming. `on_part` is called with a few words about each part.
-
-    Examples
-    --------
-    >>> import seqattractor as sa
-    >>> X = sa.datasets.random_periodic(8, 40, rng=0)
-    >>> net = sa.SequenceAttractor(n_hidden=80, random_state=0).fit(X)
-    >>> inspection = inspect_network(net, starts=40)  # without X: the loop is seen as a cycle
-    >>> inspection.source, max(len(x) for x in inspection.sequences)
-    ('cycles', 8)
     """
     check_is_fitted(net, "n_features_in_")
     work = _Work(net, effort, on_part)

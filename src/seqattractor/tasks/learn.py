@@ -161,15 +161,6 @@ def learn(
     default network is the paper's, and the sparse one where no size of it stores everything. With
     `widen`, a larger context may be tried, too. `progress` is called with epoch, hidden errors and
     visible errors after each epoch, `on_attempt` with each `Attempt`.
-
-    Examples
-    --------
-    >>> import seqattractor as sa
-    >>> learned = learn(sa.datasets.random_periodic(10, 40, rng=0), parameters={"random_state": 0})
-    >>> learned
-    LearningResult: 100.0% of the transitions by a SequenceAttractor
-    >>> learned.n_hidden == learned.attempts[-1].n_hidden
-    True
     """
     given = dict(parameters or {})
     started = time.perf_counter()
@@ -223,7 +214,7 @@ def _what_else(
     lengths = data.lengths if not data.closed else data.lengths + 1
     wider = [(name, order + 1)] if widen and "order" in parameters_of(name) and lengths.min() > order + 1 else []
     others: list[tuple[str, int | None]] = [(OTHER, None)] if may_change and set(given) <= SHARED else []
-    # A neuron that has more to separate than inputs fails however long it learns; elsewhere the past tells frames apart.
+    # A neuron with more to separate than inputs fails however long it learns; elsewhere a context distinguishes frames.
     return [*others, *wider] if n > order * units else [*wider, *others]
 
 

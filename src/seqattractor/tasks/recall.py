@@ -25,15 +25,7 @@ MOST_AT_ONCE = 2**26  # values of trials that are recalled side by side
 
 @dataclass(frozen=True)
 class Corruption:
-    """How a cue is corrupted: first a part of each pattern is covered, then units are flipped.
-
-    Examples
-    --------
-    >>> import seqattractor as sa
-    >>> cue = sa.datasets.xor()[:1]
-    >>> int((Corruption(flips=1)(cue, (2,), rng=0) != cue).sum())
-    1
-    """
+    """How a cue is corrupted: first a part of each pattern is covered, then units are flipped."""
 
     flips: int = 0  # units flipped at random in each pattern
     occlusion: float | tuple[tuple[int, int], ...] = 0.0
@@ -219,15 +211,6 @@ def recall(
     given its last patterns, as many as its context has. `noise` units are flipped before every
     step. With `look_on`, a loop is continued for two more rounds, unseen, as the criterion of
     section 6.2 needs.
-
-    Examples
-    --------
-    >>> import seqattractor as sa
-    >>> X = sa.datasets.random_periodic(10, 60, rng=0)
-    >>> net = sa.SequenceAttractor(n_hidden=100, random_state=0).fit(X)
-    >>> cue = Corruption(flips=6)(X[:1], (60,), rng=1)
-    >>> recall(net, cue, 20, stored=Stored.of(X))
-    Recall: locked on at step 1 of 20: every frame from there to the end is right and in phase
     """
     order, pace = net.order_, steps_per_pattern(net)
     rows = steps * pace

@@ -18,13 +18,6 @@ def near_repeats(data: Sequences) -> NDArray[np.int64]:
     """Return in how many units frames differ that are nearly the one before, but not quite.
 
     The shape is (k,); each is from 1 to N / 500.
-
-    Examples
-    --------
-    >>> X = -np.ones((3, 1000), dtype=np.int8)
-    >>> X[1, :500], X[2, :501] = 1, 1
-    >>> near_repeats(Sequences(X))
-    array([1])
     """
     units = np.concatenate([(x[1:] != x[:-1]).sum(axis=1) for x in data.split()])
     return units[(units > 0) & (units <= NEAR * data.shape[1])]
@@ -34,11 +27,6 @@ def leave_out_repeats(data: Sequences, near: int = 0) -> Sequences:
     """Leave out every frame that differs in at most `near` units from the last one that stays.
 
     Loops stay closed. It is noted in the `options`, with which data to compare with are read.
-
-    Examples
-    --------
-    >>> leave_out_repeats(Sequences([[1, 1], [1, 1], [-1, 1]])).patterns
-    array([[ 1,  1], [-1,  1]], dtype=int8)
     """
     parts = []
     for x in data.split():
@@ -51,15 +39,8 @@ def leave_out_repeats(data: Sequences, near: int = 0) -> Sequences:
 def repeats_that_hinder(data: Sequences) -> int:
     """Count the frames of a film that equal the one before, if leaving them out spares context.
 
-    The last of k equal frames is told from the others only by a network that sees all k of them. In
+    Only a network that sees all k of k equal frames distinguishes the last one. In
     other data than pictures the length of a silence may matter: the count is 0.
-
-    Examples
-    --------
-    >>> still = np.ones((5, 4), dtype=np.int8)
-    >>> still[4] = -1
-    >>> repeats_that_hinder(Sequences(still, frame_shape=(2, 2))), repeats_that_hinder(Sequences(still))
-    (3, 0)
     """
     if data.picture_shape is None:
         return 0

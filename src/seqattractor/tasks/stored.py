@@ -23,18 +23,7 @@ class Followed:
 
 @dataclass(frozen=True)
 class Stored:
-    """Sequences that a network has learned.
-
-    Examples
-    --------
-    >>> import seqattractor as sa
-    >>> X = sa.datasets.random_periodic(5, 8, rng=0)
-    >>> stored = Stored.of(X)
-    >>> stored.period(0, order=1), stored.steps(0, 2, order=1)
-    (4, 4)
-    >>> bool((stored.following(0, 2, 6, order=1) == X[[2, 3, 0, 1, 2, 3]]).all())
-    True
-    """
+    """Sequences that a network has learned."""
 
     sequences: tuple[Patterns, ...]  # each of shape (T_s, N)
     closed: tuple[int, ...]
