@@ -23,13 +23,7 @@ def as_sentence(error: Exception) -> str:
 
 
 def counted_from_1(text: str) -> str:
-    """Return a message with its places in a sequence counted from 1, as on the page.
-
-    Examples
-    --------
-    >>> counted_from_1("it holds nan in frame 0, value 7 of sequence 2")
-    'it holds nan in frame 1, value 8 of sequence 3'
-    """
+    """Return a message with its places in a sequence counted from 1, as on the page."""
     return re.sub(r"\b(frame|value|sequence) (\d+)\b", lambda place: f"{place[1]} {int(place[2]) + 1}", text, flags=re.IGNORECASE)
 
 
@@ -41,13 +35,7 @@ def to_see(order: int, most: int) -> str:
 
 
 def why_not_learned(error: Exception, most: int) -> str:
-    """Describe why learning failed, and the remedy on the page, where networks see `most` past patterns at most.
-
-    Examples
-    --------
-    >>> why_not_learned(ValueError("pattern 0 of sequence 0 has two successors: use order=2."), most=6)
-    'Frame 1 of sequence 1 has two successors: set "Past patterns it sees" to 2, under "More settings".'
-    """
+    """Describe why learning failed, and the remedy on the page, where networks see `most` past patterns at most."""
     text = re.sub(r"\bpattern (?=\d)", "frame ", as_sentence(error), flags=re.IGNORECASE)
     text = re.sub(r"use order=(\d+)", lambda use: to_see(int(use[1]), most), counted_from_1(text))
     return text[:1].upper() + text[1:]
@@ -241,16 +229,7 @@ class OwnChoice(Chosen):
 
 @dataclass(frozen=True)
 class Own:
-    """A network that has learned, and the sequences to try it with, if some are known.
-
-    Examples
-    --------
-    >>> import seqattractor as sa
-    >>> X = sa.datasets.xor()
-    >>> own = Own.of(sa.OneHotNetwork().fit(X), "model.npz", X, Limits())
-    >>> own.offer()["label"], own.entry()["label"]
-    ('Yours: OneHotNetwork of model.npz', 'Yours')
-    """
+    """A network that has learned, and the sequences to try it with, if some are known."""
 
     net: SequenceMemory
     file: str

@@ -24,15 +24,7 @@ class _Task:
 
 
 class Turns:
-    """Threads that serve visits in turn; at most `waiting` pieces of work may wait.
-
-    Examples
-    --------
-    >>> turns = Turns(2, waiting=10)
-    >>> turns.submit("a visit", lambda: 6 * 7).result()
-    42
-    >>> turns.close()
-    """
+    """Threads that serve visits in turn; at most `waiting` pieces of work may wait."""
 
     def __init__(self, threads: int, *, waiting: int) -> None:
         self._most = waiting

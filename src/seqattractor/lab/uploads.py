@@ -37,13 +37,7 @@ class Upload:
 
 
 def split_upload(body: bytes) -> Upload:
-    r"""Split the body of an upload: a line of JSON with names, sizes and shades, then the files one after the other.
-
-    Examples
-    --------
-    >>> split_upload(b'{"files": [{"name": "a.gif", "size": 3}], "levels": 4}\nGIF')
-    Upload(files=[('a.gif', b'GIF')], levels=4, colour=False)
-    """
+    """Split the body of an upload: a line of JSON with names, sizes and shades, then the files one after the other."""
     line, _, content = body.partition(b"\n")
     head = parse(line, "upload", "The upload does not start with a line of JSON.")
     head.only("files", "levels", "colour")

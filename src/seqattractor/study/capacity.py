@@ -41,22 +41,7 @@ class SuccessCurve:
         p(T) = (1 - lapse) / (1 + (T / T_half) ** (1 / width))
 
     The three numbers have a prior on a grid (T_half and width even in their logarithms, most weight on a lapse of 0), and
-    trials turn it into a posterior.
-
-    Parameters
-    ----------
-    success : float
-        The rate of success that a capacity is asked for, between 0 and 1.
-    t_max : int
-        The greatest length that can be tried.
-
-    Examples
-    --------
-    >>> curve = SuccessCurve(0.5, t_max=1000)
-    >>> curve.learn([50, 200], successes=[20, 0], trials=[20, 20])
-    >>> low, middle, high = curve.capacity()
-    >>> 50 < low < middle < high < 200
-    True
+    trials turn it into a posterior. `success` is the rate asked for, `t_max` the greatest length that can be tried.
     """
 
     def __init__(self, success: float, t_max: int) -> None:
@@ -184,8 +169,8 @@ def fit_law(capacities: Sequence[Capacity]) -> Law | None:
     """Fit laws to capacities and return the one that explains them better, by Akaike's criterion.
 
     This is a power law in those of N, M and the number of sequences that vary, or, where N and M vary alone, one that saturates,
-    if both its parts differ from zero. Capacities that are only "at least", or that are none, are left out; None if there
-    are too few for a fit: a law needs two more of them than it has numbers.
+    if both its parts differ from zero. Capacities that are lower bounds, or 1, are left out; None if there are too few for a
+    fit: a law needs two more of them than it has numbers.
     """
     good = [c for c in capacities if not c.at_least and c.t > 1]
     names = [name for name in _SYMBOLS if len({c.settings[name] for c in good}) > 1]

@@ -161,21 +161,7 @@ def compare(
 
 
 def read_data(data: Any) -> Sequences:
-    """Return what a user wants to compare networks on as sequences, loops closed for as large a context as they need.
-
-    Parameters
-    ----------
-    data : Sequences, array of +-1 of shape (T, N), list of these, or path
-
-    Returns
-    -------
-    Sequences
-
-    Examples
-    --------
-    >>> read_data([[1, 1], [1, -1], [-1, 1]]).shape
-    (3, 2)
-    """
+    """Return what a user wants to compare networks on as sequences, loops closed for as large a context as they need."""
     if isinstance(data, (str, os.PathLike)):
         from seqattractor.io._load import load
 
@@ -321,18 +307,7 @@ def default_networks() -> list[str]:
 
 
 def choose_networks(networks: Networks | None, files: Sequence[str] = ()) -> dict[str, str | Brought]:
-    """Return the networks of a comparison by their names, in a fixed order: short names, and networks of the user's.
-
-    Parameters
-    ----------
-    networks : as in `compare`
-    files : list of str
-        Files whose networks join the others.
-
-    Returns
-    -------
-    dict of str to str or Brought
-    """
+    """Return the networks of a comparison (as in `compare`, joined by those in `files`) by name, in a fixed order."""
     own = {name: Brought(network) for name, network in import_files(files).items()}
     if isinstance(networks, Mapping):
         return {**{name: Brought(_as_network(network)) for name, network in networks.items()}, **own}

@@ -101,14 +101,7 @@ class ComparisonTest:
             raise ValueError(f"a value of the protocol {self.name!r} looks like {example}, but this is {text!r}.") from None
 
     def ask(self, *, n: Any = None, m: Any = None, t: Any = None, flips: Any = None, values: Any = None) -> ComparisonTest:
-        """Return the test with sizes of the user's: numbers or lists, of which one varies along the axis.
-
-        Examples
-        --------
-        >>> test = get_test("noise").ask(n=50, t=20, flips=["0%", "10%"])
-        >>> test.axis, test.values, test.setting
-        ('flipped units of the cue', (0, 5), 'one random periodic sequence of T = 20 patterns of N = 50 units')
-        """
+        """Return the test with sizes of the user's: numbers or lists, of which one varies along the axis."""
         own = OWN_AXIS[self.name]
         given = {
             name: _several(value, name) for name, value in (("n", n), ("m", m), ("t", t), ("flips", flips)) if value is not None
@@ -251,38 +244,14 @@ TESTS: dict[str, ComparisonTest] = {
 
 
 def get_test(name: str) -> ComparisonTest:
-    """Return a test by its name.
-
-    Examples
-    --------
-    >>> get_test("noise").axis
-    'flipped units of the cue'
-    """
+    """Return a test by its name."""
     if not isinstance(name, str) or name not in TESTS:
         raise ValueError(no_such("protocol", name, TESTS))
     return TESTS[name]
 
 
 def own_data_test(data: Any, *, name: str) -> ComparisonTest:
-    """Return the test that a user's own sequences make: the same in every trial, recalled from cues with more and more flips.
-
-    Parameters
-    ----------
-    data : Sequences
-    name : str
-        What they are called.
-
-    Returns
-    -------
-    ComparisonTest
-
-    Examples
-    --------
-    >>> import seqattractor as sa
-    >>> test = own_data_test(sa.datasets.random_periodic(10, 50, rng=0), name="mine")
-    >>> test.values, test.setting
-    ((0, 2, 5, 8, 10, 12, 15, 18, 20), 'one loop of 10 patterns of N = 50 units; the same in every trial')
-    """
+    """Return the test on a user's `Sequences`: the same in every trial, recalled from cues with more and more flips."""
     few, most, number, (_, n) = int(data.lengths.min()), int(data.lengths.max()), len(data.lengths), data.shape
     closed = all(data.loops)
     lengths = f"{most}" if few == most else f"{few} to {most}"

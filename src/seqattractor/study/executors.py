@@ -43,14 +43,7 @@ HOW_TO_START = (
 
 
 def do_trial(trial: Trial) -> Finished:
-    """Do one trial, here and now; an error becomes part of the result.
-
-    Examples
-    --------
-    >>> from seqattractor.study.protocol import RETRIEVAL, Point
-    >>> do_trial(Trial(Point(RETRIEVAL, {"network": "lookup", "n": 3, "t": 100}, seed=0), 0)).error
-    'ValueError: there are only 8 different patterns of 3 units, fewer than the 99 asked for.'
-    """
+    """Do one trial, here and now; an error becomes part of the result."""
     _one_thread()
     started = time.perf_counter()
     outcome, error, times = None, None, None

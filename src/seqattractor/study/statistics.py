@@ -25,12 +25,6 @@ def decide(rows: Sequence[Mapping[str, Any]]) -> Decided:
 
     One value after another is tested, from either end, until one is not decided: so the level is that of a network, not only of
     a value. A row whose interval is one point stands for trials that would all be the same, and needs no test.
-
-    Examples
-    --------
-    >>> rows = [{"value": v, "successes": s, "trials": 6, "low": 0, "high": 1} for v, s in ((10, 6), (20, 4), (40, 0))]
-    >>> decide(rows)
-    Decided(most=10, fails_from=40)
     """
     sides = [int(2 * row["low"] - 1) if row["low"] == row["high"] else side(row["successes"], row["trials"]) for row in rows]
     values = [row["value"] for row in rows]
@@ -44,11 +38,6 @@ def side(successes: int, trials: int) -> int:
 
     This is the exact binomial test of one half, two-sided at the level 0.05: a Wilson interval beside one half is wrong in 12.5 %
     of cases with 4 trials. Fewer than 6 trials decide nothing.
-
-    Examples
-    --------
-    >>> side(4, 4), side(6, 6), side(0, 6)
-    (0, 1, -1)
     """
     from scipy.stats import binomtest
 
@@ -71,25 +60,10 @@ class Difference:
 
 
 def differences(by_trial: Mapping[str, Sequence[str]]) -> list[Difference]:
-    """Compare all pairs of networks trial by trial.
+    """Compare all pairs of networks trial by trial, and return one `Difference` for each, the most certain first.
 
-    A trial counts once, however many values it has: for each network how many of them it recalls. The sign test is exact, and
-    Holm's correction is for all the pairs.
-
-    Parameters
-    ----------
-    by_trial : mapping of str to sequences of str
-        For each network its successes by trial ("1101") at each value.
-
-    Returns
-    -------
-    list of Difference
-        One for each pair, the most certain first.
-
-    Examples
-    --------
-    >>> differences({"a": ["11111111", "11111110"], "b": ["11000000", "00000000"]})
-    [Difference(better='a', worse='b', more=8, fewer=0, p=0.0078125)]
+    Each network has its successes by trial ("1101") at each value. A trial counts once, however many values it has: for each
+    network how many of them it recalls. The sign test is exact, and Holm's correction is for all the pairs.
     """
     from scipy.stats import binomtest
 
@@ -105,13 +79,7 @@ def differences(by_trial: Mapping[str, Sequence[str]]) -> list[Difference]:
 
 
 def holm(p: Sequence[float]) -> list[float]:
-    """Correct p-values for their number by Holm's step-down procedure.
-
-    Examples
-    --------
-    >>> holm([0.01, 0.04, 0.03])
-    [0.03, 0.06, 0.06]
-    """
+    """Correct p-values for their number by Holm's step-down procedure."""
     corrected = [0.0] * len(p)
     running = 0.0
     for rank, k in enumerate(sorted(range(len(p)), key=lambda k: p[k])):

@@ -29,13 +29,7 @@ class Tuned:
 
 
 def tuned(name: str, protocol: str) -> Tuned:
-    """Return the setting of a network for a protocol: that for repeated patterns in "context", else that for random sequences.
-
-    Examples
-    --------
-    >>> tuned("hebbian", "noise")
-    Tuned(parameters={}, origin='default, nothing to tune')
-    """
+    """Return the setting of a network for a protocol: that for repeated patterns in "context", else that for random sequences."""
     of_network = _results().get(name)
     if of_network is None:
         return Tuned({}, "default, not tuned")

@@ -24,15 +24,7 @@ from seqattractor.sequences import Lengths, Patterns
 
 
 class OwnData:
-    """Sequences of the user's that networks are compared on, wherever trials are done.
-
-    Parameters
-    ----------
-    patterns : ndarray of int8, shape (T, N)
-    lengths : ndarray of int64, shape (S,)
-    closed : bool
-        Whether every sequence is a loop.
-    """
+    """Sequences of the user's, all loops or all open, that networks are compared on, wherever trials are done."""
 
     def __init__(self, patterns: Patterns, lengths: Lengths, *, closed: bool) -> None:
         self.patterns, self.lengths, self.closed = patterns, lengths, closed
@@ -77,14 +69,7 @@ def own_modules(network: SequenceMemory) -> set[str]:
 
 
 def describe_failure(error: BaseException, network: SequenceMemory) -> str:
-    """Describe what went wrong in a network; where it runs code of the user's, also where.
-
-    Examples
-    --------
-    >>> import seqattractor as sa
-    >>> describe_failure(ValueError("it is too long."), sa.zoo.LookupMemory())
-    'it is too long.'
-    """
+    """Describe what went wrong in a network; where it runs code of the user's, also where."""
     words, name, modules = str(error) or type(error).__name__, type(error).__name__, own_modules(network)
     if isinstance(error, WrongAnswerError):  # raised by the caller of the method that gave the answer
         method = getattr(type(network), error.method, None)
@@ -106,23 +91,7 @@ def _place(code: CodeType, line: int) -> str:
 
 
 class Brought:
-    """A network of the user's that takes part in trials, here or wherever they are done.
-
-    Parameters
-    ----------
-    network : SequenceMemory
-        Not fitted.
-
-    Examples
-    --------
-    >>> import pickle
-    >>> import seqattractor as sa
-    >>> brought = Brought(sa.zoo.LookupMemory(order=2))
-    >>> brought.description["parameters"]["order"]
-    2
-    >>> pickle.loads(pickle.dumps(brought)).network
-    LookupMemory(order=2)
-    """
+    """A network of the user's, not fitted, that takes part in trials, here or wherever they are done."""
 
     def __init__(self, network: SequenceMemory) -> None:
         self.network = network
