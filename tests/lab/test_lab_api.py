@@ -199,7 +199,7 @@ def test_a_recall_that_only_ends_on_stored_patterns_by_chance_is_no_success(visi
     assert run["verdict"].startswith("Not recalled")
 
 
-def test_a_recall_that_continues_at_another_place_of_the_loop_says_how_far_off_it_is(visitor):
+def test_a_recall_that_continues_at_another_place_of_the_loop_reports_its_shift(visitor):
     visitor.learn(SMALL, QUICK)
     X = sa.datasets.random_periodic(12, 40, rng=3)
     units = np.flatnonzero(X[0] != X[3])
@@ -305,7 +305,7 @@ PICTURES = [{"name": "walker"}, {"name": "walker", "frames": 60, "size": "small"
 
 
 @pytest.mark.parametrize("sequence", PICTURES, ids=lambda s: f"{s['name']}-{s.get('frames')}")
-def test_a_dense_memory_takes_the_degree_that_its_patterns_need_and_says_so(visitor, sequence):
+def test_a_dense_memory_takes_and_reports_the_degree_that_its_patterns_need(visitor, sequence):
     shown = visitor.post("sequence", sequence).json()
     end = visitor.learn(sequence, {"name": "dense"})
     assert end["networks"][0]["right"] == 1.0
@@ -455,7 +455,7 @@ def test_twenty_learners_at_once_all_finish_or_are_asked_to_wait():
         assert visitors[-1].events()[-1]["end"]["state"] == "done"
 
 
-def test_those_who_wait_see_how_many_are_before_them():
+def test_waiting_visitors_see_how_many_are_before_them():
     with running_lab(Limits(workers=1)) as (address, _):
         first, second, third = (Visitor(address) for _ in range(3))
         for visitor in (first, second, third):
@@ -491,7 +491,7 @@ def test_old_visits_end_and_their_jobs_stop():
     assert not first.job.stopped
 
 
-def test_a_flood_of_new_visits_takes_nothing_from_those_who_have_learned_something():
+def test_a_flood_of_new_visits_takes_nothing_from_visitors_who_have_learned_something():
     visits = Visits(Limits(visits=10))
     learned = [visits.open() for _ in range(3)]
     for visit in learned:
@@ -506,7 +506,7 @@ def test_a_flood_of_new_visits_takes_nothing_from_those_who_have_learned_somethi
     assert not any(visit.job.stopped for visit in learned)
 
 
-def test_a_full_lab_says_so_until_somebody_was_idle_for_a_while():
+def test_a_full_lab_rejects_visits_until_somebody_was_idle_for_a_while():
     now = [0.0]
     visits = Visits(Limits(visits=3, spare_seconds=60), clock=lambda: now[0])
     opened = [visits.open() for _ in range(3)]

@@ -191,7 +191,7 @@ def test_two_networks_are_compared_on_the_same_cue(open_page):
         pytest.param("How much fits in?", [False, True], marks=pytest.mark.slow),
     ],
 )
-def test_each_experiment_ends_as_its_advice_says(open_page, question, good):
+def test_each_experiment_ends_as_its_advice_announces(open_page, question, good):
     page = open_page()
     page.get_by_role("button", name=question).click()
     settled(page)

@@ -144,7 +144,7 @@ def numbers(found):
 
 
 @pytest.mark.slow
-def test_a_map_does_not_depend_on_who_runs_it_and_goes_on_where_it_stopped(tmp_path):
+def test_a_map_does_not_depend_on_the_executor_and_is_resumed_where_it_stopped(tmp_path):
     with Store(tmp_path / "one.db") as store:
         alone = numbers(capacities(small_searches(), store, in_this_process))
     with Store(tmp_path / "two.db") as store:
@@ -233,7 +233,7 @@ def test_no_law_is_said_to_hold_to_within_nothing():
         assert str(law).endswith("to within 1%")
 
 
-def test_a_law_says_which_exponents_the_capacities_do_not_resolve():
+def test_a_law_names_exponents_that_the_capacities_do_not_resolve():
     scatter = (1.3, 0.75, 1.25, 0.8, 1.0, 1.3, 0.7, 1.2, 0.9)
     law = fit_law([capacity(round(each["m"] * k), **each) for each, k in zip(EVERYWHERE, scatter, strict=True)])
     assert "(these capacities do not resolve the exponent of N)" in str(law)
@@ -336,7 +336,7 @@ def test_a_dict_gives_networks_names_and_m_is_theirs_unless_it_varies():
     assert [(row["network"], row["m"]) for row in rows] == [("mine", 40), ("mine", 80)]
 
 
-def test_a_network_of_the_users_that_cannot_learn_is_told_before_any_trial():
+def test_a_network_of_the_users_that_cannot_learn_is_reported_before_any_trial():
     class Broken(sa.zoo.LookupMemory):
         """Divides by zero."""
 

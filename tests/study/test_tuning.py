@@ -90,7 +90,7 @@ def test_tuning_has_seeds_of_its_own(script):
         assert len(drawn) == 2 * script.CHECKS
 
 
-def test_a_comparison_takes_what_tuning_chose_and_says_so(pretend):
+def test_a_comparison_takes_and_reports_tuned_settings(pretend):
     pretend("brea", random={"n_hidden": 3}, context={"n_hidden": 4})
     for protocol, hidden in (("noise", 3), ("context", 4)):
         found = compare(protocol, ["brea"], n=20, values=[0], trials=1)
@@ -130,7 +130,7 @@ def test_the_default_is_called_default(kept):
         assert said.startswith("tuned: " if describe_setting(name, parameters) != "default" else "default, ")
 
 
-def test_the_table_is_that_of_the_kept_results(script, kept):
+def test_the_table_is_that_of_the_saved_results(script, kept):
     checked = json.loads(script.CHECKED.read_text())
     assert (DOCS / PAGE).read_text() == script.page(kept, checked)
     assert parts_shown("rivals.rst", PAGE) == parts_written(PAGE) == ["checked", "tuning"]

@@ -15,20 +15,21 @@ from numpy.typing import NDArray
 
 # A prime below 2**31: products of two residues fit into int64.
 _P = 2_147_483_629
+_BITS = 24
 Integers = NDArray[Any]
 
 
-def kernel_vector(A: Integers, near: NDArray[np.float64], bits: int = 24) -> Integers | None:
+def kernel_vector(A: Integers, near: NDArray[np.float64]) -> Integers | None:
     """Return a whole-number vector v with A v = 0 exactly, in nearly the direction of `near`, or None if only zero solves it.
 
-    `near` is a solution up to rounding, of largest entry about 1; its free coordinates are rounded to `bits` bits.
+    `near` is a solution up to rounding, of largest entry about 1; its free coordinates are rounded to `_BITS` bits.
     """
     rows, columns, _ = reduce_mod_p(A)
     free = np.setdiff1d(np.arange(A.shape[1]), columns)
     if not free.size:
         return None
     v = np.zeros(A.shape[1], dtype=object)
-    v[free] = rounded = np.rint(near[free] * 2.0**bits).astype(np.int64)
+    v[free] = rounded = np.rint(near[free] * 2.0**_BITS).astype(np.int64)
     if columns:
         right = -(A[rows][:, free].astype(np.int64) @ rounded)
         numerators, denominator = solve(A[rows][:, columns], right)

@@ -82,7 +82,7 @@ NETWORKS: dict[str, Offer] = {
     ),
     "dense": Offer(
         "Dense memory (modern Hopfield)",
-        "Keeps every pattern as a weight vector and compares the state with all of them.",
+        "Stores every pattern as a weight vector and compares the state with all of them.",
         ("degree", "order"),
     ),
 }
@@ -197,7 +197,7 @@ class OwnChoice(Chosen):
 
     @property
     def learns(self) -> bool:
-        """Return False: it stays as it was saved."""
+        """Return False: its weights are those of the file."""
         return False
 
     def settled_order(self, data: Sequences) -> int:

@@ -154,7 +154,6 @@ def compare(
         by_value,
         [plan.describe(name, network) for name, network in chosen.items()],
         seed=seed,
-        n_hidden=test.n_hidden,
         data=None if brought is None else brought.description | {"length": brought.length},
         certain=plan.certain(chosen),
     )
@@ -171,7 +170,7 @@ def read_data(data: Any) -> Sequences:
         data = Sequences(X, lengths)
     check_sequences(data)  # of at least two patterns each
     sequences: Sequences = data
-    with suppress(ConflictError):  # no context tells what follows: networks say so themselves, or try
+    with suppress(ConflictError):  # no context resolves it: networks raise this themselves, or try
         sequences = prepare(sequences, "auto")
     return sequences
 
@@ -301,18 +300,15 @@ class _Plan:
         return {(name, value) for name in fixed for value in clean}
 
 
-def default_networks() -> list[str]:
-    """Return the short names of the networks that are compared where none are named."""
-    return [name for name in REGISTRY if name not in ON_REQUEST]
-
-
 def choose_networks(networks: Networks | None, files: Sequence[str] = ()) -> dict[str, str | Brought]:
     """Return the networks of a comparison (as in `compare`, joined by those in `files`) by name, in a fixed order."""
     own = {name: Brought(network) for name, network in import_files(files).items()}
     if isinstance(networks, Mapping):
         return {**{name: Brought(_as_network(network)) for name, network in networks.items()}, **own}
+    if networks is None:
+        networks = [name for name in REGISTRY if name not in ON_REQUEST]
     single = isinstance(networks, (str, SequenceMemory)) or inspect.isclass(networks)
-    named: Iterable[Any] = [networks] if single else default_networks() if networks is None else networks
+    named: Iterable[Any] = [networks] if single else networks
     chosen: dict[str, str | Brought] = {}
     for each in named:
         if isinstance(each, SequenceMemory) or inspect.isclass(each):

@@ -152,7 +152,7 @@ def process_pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
     context = multiprocessing.get_context("spawn")
     for _ in range(_STARTS):
         there, here = context.Pipe(duplex=False)
-        with without_ctrl_c():  # this may start a process that keeps track of locks
+        with without_ctrl_c():  # this may start a process that tracks locks
             pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_start_worker, initargs=(there,))
         try:
             # A worker that dies before it has a trial is not a trial's fault.

@@ -160,7 +160,7 @@ class Trial:
         """Do it, here and now."""
         protocol, settings = self.point.protocol, self.point.settings
         place = [protocol.name, settings] if protocol.place is None else protocol.place(settings)
-        given = {name: getattr(value, "content", value) for name, value in settings.items()}
+        given = {name: getattr(value, "network", value) for name, value in settings.items()}
         return protocol.run(given, seed_of(self.point.seed, place, self.number))
 
 

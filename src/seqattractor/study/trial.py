@@ -30,7 +30,7 @@ def run_trial(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[st
     ----------
     settings : dict
         Those of `DEFAULTS` that differ, and parameters of the network: ``network`` a short name, or a network that is not fitted,
-        which keeps its own parameters, M included unless it is given; ``n`` N, ``m`` M, ``t`` T (with the last pattern, which is
+        which has its own parameters, M included unless it is given; ``n`` N, ``m`` M, ``t`` T (with the last pattern, which is
         the first again), ``sequences`` how many of them, ``flips`` of units in each cue, ``recall_noise`` flips before every step
         of recall, ``correlation`` and ``pattern_bias`` of the patterns, ``periods`` how many T steps recall may take,
         ``measure_basin`` whether to measure the basin too.

@@ -38,11 +38,6 @@ class OwnData:
         return {"digest": digest.hexdigest()[:32], "patterns": rows, "units": units, "sequences": len(lengths)}
 
     @property
-    def content(self) -> OwnData:
-        """What a trial gets."""
-        return self
-
-    @property
     def length(self) -> int | None:
         """T, if all sequences have the same."""
         return int(self.lengths[0]) if len(set(self.lengths.tolist())) == 1 else None
@@ -96,11 +91,6 @@ class Brought:
     def __init__(self, network: SequenceMemory) -> None:
         self.network = network
 
-    @property
-    def content(self) -> SequenceMemory:
-        """What a trial gets."""
-        return self.network
-
     @cached_property
     def description(self) -> dict[str, Any]:
         """What identifies it, as plain JSON values: its class and those above it, its parameters, and digests of their source."""
@@ -131,7 +121,7 @@ def _unpack_network(packed: bytes) -> Brought:
 
 
 def _plain(value: Any) -> Any:
-    """A parameter as plain JSON, or something that tells it apart from others."""
+    """A parameter as plain JSON, or something that distinguishes it from others."""
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     if inspect.isfunction(value):
@@ -213,7 +203,7 @@ def _is_network_class(value: Any, module: ModuleType) -> bool:
 def why_not(cls: type[SequenceMemory]) -> str | None:
     """Why no network can be made of a class without more ado, in a sentence; None if one can."""
     if inspect.isabstract(cls):
-        return f"{cls.__name__} does not say what comes next; write next_patterns(self, states, memory=None)."
+        return f"{cls.__name__} does not define what comes next; write next_patterns(self, states, memory=None)."
     needed = [
         p.name
         for p in inspect.signature(cls).parameters.values()
