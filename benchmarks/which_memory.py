@@ -121,7 +121,11 @@ def takes_part(name, protocol):
 def page(results):
     """All parts of the page that are results, each between two comments that docs/which_memory.rst names."""
     return named_parts(
-        {"decision": list_table(decision(results)), "everything": list_table(everything(results)), "errors": errors(results)}
+        {
+            "decision": list_table(decision(results)),
+            "everything": list_table(everything(results)),
+            "rejections": rejections(results),
+        }
     )
 
 
@@ -193,7 +197,7 @@ def everything(results):
             of_network = rows_of(results, protocol, name)
             done = [row for row in of_network if row["parameters"] is not None]
             counts = " ".join("×" if row["parameters"] is None else str(counted(row)) for row in of_network)
-            cells.append(f"{counts} of {of_network[0]['trials']}" if done else "error" if of_network else "not run")
+            cells.append(f"{counts} of {of_network[0]['trials']}" if done else "refused" if of_network else "not run")
         kinds = ["yes" if network[key] else "no" for key in ("stores_patterns", "online", "local", "dwells")]
         middle = next((row for row in rows_of(results, "random", name) if row["value"] == 50), None)
         size = "–" if middle is None or middle["parameters"] is None else f"{middle['parameters']:,}"
@@ -216,17 +220,17 @@ def setting_of(results, name):
     return usual if repeated == usual else f"{usual}; in context {repeated}"
 
 
-def errors(results):
-    """The networks that could not take part, and the errors that they raised."""
-    by_error = {}
+def rejections(results):
+    """Who could not take part, and why, in their own words."""
+    said = {}
     for row in results["rows"]:
         if row["error"] is not None:
-            by_error.setdefault((row["network"], row["error"]), []).append(row["protocol"])
+            said.setdefault((row["network"], row["error"]), []).append(row["protocol"])
     lines = [
         f"* *{network}* ({', '.join(dict.fromkeys(protocols))}): {error}".replace("`", "").replace("|", " ")
-        for (network, error), protocols in by_error.items()
+        for (network, error), protocols in said.items()
     ]
-    return "\n".join(lines) if lines else "No network raised an error in a test that it was given."
+    return "\n".join(lines) if lines else "No network refused a test that it was given."
 
 
 def listed(names):
