@@ -100,10 +100,10 @@ def test_the_command_line_recalls_the_same_from_the_same_cue_and_seed(visitor, r
         words = [word for pair in options.items() for word in pair]
         steps = answer["rows"] - 1
         code, out, _ = run("recall", "model.npz", "--cue", f"0:{start}", "--steps", steps, *words, "--json", "-o", "r.npz")
-        told = json.loads(out)
+        reported = json.loads(out)
         assert code == 0
         assert ((bits(shown["bits"], answer["rows"], 40) > 0) == (np.load(tmp_path / "r.npz")["recall"] > 0)).all()
-        assert {name: told[name] for name in ("locked_on", "tau", "verdict")} == {
+        assert {name: reported[name] for name in ("locked_on", "tau", "verdict")} == {
             name: shown[name] for name in ("locked_on", "tau", "verdict")
         }
 
@@ -367,9 +367,9 @@ def test_continuing_reaches_what_uninterrupted_learning_reaches(visitor):
     visitor.post("continue", {"epochs": 500})
     events = visitor.events()
     net = sa.SequenceAttractor(n_hidden=80, random_state=0).fit(sa.datasets.random_periodic(12, 40, rng=3))
-    told = [error for event in events for part in event.get("epochs", []) for error in part["visible"]]
+    reported = [error for event in events for part in event.get("epochs", []) for error in part["visible"]]
     assert events[-1]["end"]["networks"][0]["converged"]
-    assert told == net.visible_errors_.tolist()
+    assert reported == net.visible_errors_.tolist()
 
 
 def small_job(network=QUICK):

@@ -196,7 +196,7 @@ def test_the_code_on_the_page_runs_and_follows_the_settings(open_page, capsys):
     page = open_page()
     page.click("[data-source=random]")
     page.click("#code-box summary")
-    until(page, "document.getElementById('code').textContent !== ''")  # opening it tells the page a moment later
+    until(page, "document.getElementById('code').textContent !== ''")  # the event of opening it comes a moment later
     settled(page)
     before = page.inner_text("#code")
     page.locator("#cue-canvas").click(position={"x": 5, "y": 5})

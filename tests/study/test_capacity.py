@@ -1,4 +1,4 @@
-"""Capacity: where success ends, found with few trials, the same whoever runs them."""
+"""Capacity: where success ends, found with few trials, the same with any executor."""
 
 import csv
 import json
@@ -260,9 +260,9 @@ def test_the_command_writes_a_table_a_figure_and_json(tmp_path):
         "1",
     ]
     files = ["-o", tmp_path / "c.csv", "--figure", tmp_path / "c.png", "--study", tmp_path / "s.db"]
-    told = CliRunner().invoke(command, [*options, *map(str, files)], catch_exceptions=False)
-    assert "hebbian, N = 20, 1 flip: T = " in told.output
-    assert "Law: T = " in told.output
+    reported = CliRunner().invoke(command, [*options, *map(str, files)], catch_exceptions=False)
+    assert "hebbian, N = 20, 1 flip: T = " in reported.output
+    assert "Law: T = " in reported.output
     rows = list(csv.DictReader((tmp_path / "c.csv").read_text().splitlines()))
     assert [(row["n"], row["flips"]) for row in rows] == [("20", "1"), ("30", "2"), ("40", "2"), ("50", "2")]
     assert all(int(row["low"]) <= int(row["t"]) <= int(row["high"]) for row in rows)
@@ -294,7 +294,7 @@ def test_a_worker_that_is_killed_changes_nothing_in_a_capacity(dask):
 
 
 class Forgetful(sa.zoo.LookupMemory):
-    """Keeps the first patterns only."""
+    """Stores the first patterns only."""
 
     def fit(self, X, lengths=None):
         return super().fit(X[:7])
@@ -352,14 +352,14 @@ def test_a_network_of_the_users_that_cannot_learn_is_reported_before_any_trial()
 def test_flips_are_a_tenth_of_the_units_unless_they_are_given():
     assert [row["flips"] for row in sa.measure_capacity("hebbian", **(FEW | {"n": [20, 50]})).rows()] == [2, 5]
     assert [row["flips"] for row in sa.measure_capacity("hebbian", flips=["20%", 3], **FEW).rows()] == [4, 3]
-    told = CliRunner().invoke(
+    reported = CliRunner().invoke(
         command, ["--network", "hebbian", "--n", "20", "--max-trials", "4", "--jobs", "1"], catch_exceptions=False
     )
-    assert "hebbian, N = 20, 2 flips: T = " in told.output
+    assert "hebbian, N = 20, 2 flips: T = " in reported.output
 
 
 def test_the_command_takes_a_file_with_a_network_of_the_users(tmp_path):
     (tmp_path / "mine.py").write_text("import seqattractor as sa\n\nmine = sa.SequenceAttractor(40, kappa=0.5)\n")
     options = ["--network", "hebbian", "--n", "20", "--max-trials", "4", "--jobs", "1", "--use", str(tmp_path / "mine.py")]
-    told = CliRunner().invoke(command, options, catch_exceptions=False)
-    assert "mine, N = 20, M = 40, 2 flips: T = " in told.output
+    reported = CliRunner().invoke(command, options, catch_exceptions=False)
+    assert "mine, N = 20, M = 40, 2 flips: T = " in reported.output

@@ -152,7 +152,7 @@ def test_the_csv_has_a_line_for_every_value_and_network(found):
 
 def test_a_network_that_raises_is_reported_and_the_others_continue():
     class Stubborn(sa.zoo.LookupMemory):
-        """Refuses."""
+        """Raises in fit."""
 
         def fit(self, X, lengths=None):
             if len(X) > 10:
@@ -257,8 +257,8 @@ def test_a_class_of_the_users_takes_part_only_where_it_is_named():
 
 def test_the_guide_lists_every_network_and_those_left_out_by_default():
     guide = " ".join((EXAMPLE.parents[1] / "docs" / "rivals.rst").read_text().split())
-    told = re.search(r"all but these take part: (.*?)\. ", guide).group(1).split(", ")
-    assert told == [name for name in REGISTRY if name not in choose_networks(None)]
+    reported = re.search(r"all but these take part: (.*?)\. ", guide).group(1).split(", ")
+    assert reported == [name for name in REGISTRY if name not in choose_networks(None)]
     named = {name for row in re.findall(r"\* - ([\w, -]+?) - ``", guide) for name in row.split(", ")}
     assert named >= set(REGISTRY)
 
@@ -489,13 +489,13 @@ def test_the_figure_and_the_page_show_every_network(found):
 
 
 def test_of_many_networks_those_that_store_patterns_have_a_panel_of_their_own(found):
-    told = [{**found.networks[0], "network": f"net{k}", "family": "rival" if k % 2 else "paper"} for k in range(14)]
-    rows = [{**found.row("hebbian", value), "network": n["network"]} for value in (5, 40) for n in told]
-    figure = comparison_figure(replace(found, networks=told, results=rows))
+    reported = [{**found.networks[0], "network": f"net{k}", "family": "rival" if k % 2 else "paper"} for k in range(14)]
+    rows = [{**found.row("hebbian", value), "network": n["network"]} for value in (5, 40) for n in reported]
+    figure = comparison_figure(replace(found, networks=reported, results=rows))
     titles = [ax.get_title().split(": ")[1] for ax in figure.axes]
     assert titles == ["weights learned", "patterns stored"]
     shown = [text.get_text() for ax in figure.axes if ax.get_legend() for text in ax.get_legend().get_texts()]
-    assert sorted(shown) == sorted(n["network"] for n in told)
+    assert sorted(shown) == sorted(n["network"] for n in reported)
     plt.close(figure)
 
 

@@ -498,12 +498,12 @@ def test_differences_are_sign_tests_with_holms_correction(successes):
 
 @pytest.mark.parametrize("trials", range(1, 51))
 def test_a_rate_of_one_half_is_called_more_or_less_in_at_most_5_percent_of_cases(trials):
-    told = 0
+    reported = 0
     for successes in range(trials + 1):
         low, high = sa.analysis.wilson_interval(successes, trials)
         found = decide([{"value": 0, "successes": successes, "trials": trials, "low": low, "high": high}])
-        told += comb(trials, successes) * (found != Decided(None, None))
-    assert told / 2**trials <= 0.05
+        reported += comb(trials, successes) * (found != Decided(None, None))
+    assert reported / 2**trials <= 0.05
 
 
 def test_trials_decide_only_on_their_side_of_one_half():

@@ -1,4 +1,4 @@
-"""Grids of trials: what is combined, what is refused, and seeds that depend on nothing else."""
+"""Grids of trials: combinations, errors, and seeds that depend on nothing else."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Sweeps: the same table whoever runs the trials and whatever is killed on the way."""
+"""Sweeps: the same table with any executor, whatever is killed on the way."""
 
 import json
 import os
@@ -120,7 +120,7 @@ def test_results_of_workers_that_run_other_code_are_rejected_where_only_this_cod
     with Store(tmp_path / "s.db") as store:
         with pytest.raises(ValueError, match="the worker on far runs other code than this process"):
             run_trials(trials, store, elsewhere, current=True)
-        assert run_trials(trials, store, elsewhere).added == 2  # a sweep keeps them, and `sweep status` says so
+        assert run_trials(trials, store, elsewhere).added == 2  # a sweep stores them, and `sweep status` reports them
         assert run_trials(trials, store, executors.in_this_process, current=True).added == 2
         assert run_trials(trials, store, executors.in_this_process, current=True).before == 2
 

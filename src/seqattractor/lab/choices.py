@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from seqattractor.lab.materials import Material
 from seqattractor.lab.requests import Fields, Limits, Rejection
@@ -94,6 +94,7 @@ class Chosen:
 
     name: str
     parameters: dict[str, Any]  # as the class takes them, without those that the name stands for
+    learns: ClassVar[bool] = True
 
     def settled_order(self, data: Sequences) -> int:
         """Return how many past patterns it will look at: "auto" takes as many as resolve all conflicts."""
@@ -143,11 +144,6 @@ class Chosen:
         known = parameters_of(self.name)
         return make_network(self.name, **self.settled(data), **{k: v for k, v in more.items() if k in known})
 
-    @property
-    def learns(self) -> bool:
-        """Return whether it has something to learn."""
-        return True
-
     def code(self, data: Sequences) -> str:
         """Return Python that makes it, without defaults."""
         given = {k: v for k, v in self.settled(data).items() if _DEFAULTS.get(k) != v}
@@ -194,11 +190,7 @@ class OwnChoice(Chosen):
     """The choice of the network that is there already; nothing is learned."""
 
     own: Own
-
-    @property
-    def learns(self) -> bool:
-        """Return False: its weights are those of the file."""
-        return False
+    learns: ClassVar[bool] = False
 
     def settled_order(self, data: Sequences) -> int:
         """Return how many past patterns it looks at."""

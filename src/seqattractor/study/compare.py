@@ -131,7 +131,7 @@ def compare(
     1
     """
     own_data = None if data is None else read_data(data)
-    test = _asked(protocol, own_data, n=n, m=m, t=t, flips=flips, values=values)
+    test = _choose_test(protocol, own_data, n=n, m=m, t=t, flips=flips, values=values)
     each = test.trials if trials is None else check_count(trials, "trials")
     chosen = choose_networks(networks, files)
     if not test.values or not chosen:
@@ -175,7 +175,7 @@ def read_data(data: Any) -> Sequences:
     return sequences
 
 
-def _asked(protocol: str | None, data: Sequences | None, **sizes: Any) -> ComparisonTest:
+def _choose_test(protocol: str | None, data: Sequences | None, **sizes: Any) -> ComparisonTest:
     """The test that the user wants, with the sizes that the user wants."""
     if data is None:
         return get_test("random" if protocol is None else protocol).ask(**sizes)

@@ -51,11 +51,11 @@ def do_trial(trial: Trial) -> Finished:
         outcome = trial.run()
         times = outcome.pop("seconds", None)
     except Exception as problem:  # whatever it is, the other trials continue
-        error = _say(problem, trial)
+        error = _describe_error(problem, trial)
     return Finished(trial, outcome, error, time.perf_counter() - started, platform.node(), _version(), times)
 
 
-def _say(problem: Exception, trial: Trial) -> str:
+def _describe_error(problem: Exception, trial: Trial) -> str:
     """What went wrong, and in a network of the user's, where."""
     from seqattractor.study.user_networks import Brought, describe_failure  # slow to import
 

@@ -1,16 +1,11 @@
 """What a trial is, for everything that runs trials: sweeps, capacities, comparisons and the paper's tables.
 
-A `Protocol` names a function at the top of a module that does one trial: ``(settings, seed) -> outcome``, with plain JSON
-values in and out and all randomness from the seed. A `Point` is a protocol with settings and the user's seed, a `Trial` one of
-the trials at a point. `Rounds` puts trials in order, `seqattractor.study.run.run_trials` does those that a `Store`
-does not have (here, in processes or on Dask), and ``store.get(trial)`` gives them back::
+A `Protocol` names a function that does one trial, a `Point` is a protocol with settings and the user's seed, a `Trial` one of
+the trials at a point. `Rounds` puts trials in order, `run_trials` does those that a `Store` does not have::
 
-    TABLE = Protocol("table1", "seqattractor.paper.retrieval:retrieve_sequence")
-    trials = Rounds([(Point(TABLE, {"T": 10, "M": 500}, seed), n_trials), ...])
-    run_trials(trials, store, choose_executor(jobs, dask), current=True, progress=show)
+    trials = Rounds([(Point(PROTOCOL, {"T": 10, "M": 500}, seed), n_trials), ...])
+    run_trials(trials, store, choose_executor(jobs, dask), current=True)
     outcomes = [store.get(trial).outcome for trial in trials]
-
-A function that measures times gives them under the key "seconds" of its outcome; they are stored beside the rest.
 """
 
 from __future__ import annotations
@@ -87,7 +82,8 @@ class Protocol:
     ----------
     name : str
     trial : str
-        "module:function" of the function ``(settings, seed) -> outcome``.
+        "module:function" of a function at the top of a module, ``(settings, seed) -> outcome``, with plain JSON values in and out
+        and all randomness from the seed. Times that it measures stand under the key "seconds" of its outcome.
     place : callable, optional
         A function at the top of a module that gives, for settings, the plain values on which seeds depend. Trials with the same
         place have the same seeds, as networks that are compared must. By default the name and all settings.

@@ -201,7 +201,7 @@ def _is_network_class(value: Any, module: ModuleType) -> bool:
 
 
 def why_not(cls: type[SequenceMemory]) -> str | None:
-    """Why no network can be made of a class without more ado, in a sentence; None if one can."""
+    """Return the reason, in a sentence, why a class cannot be called without arguments; None if it can."""
     if inspect.isabstract(cls):
         return f"{cls.__name__} does not define what comes next; write next_patterns(self, states, memory=None)."
     needed = [
