@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -48,13 +48,10 @@ def side(successes: int, trials: int) -> int:
 
 @dataclass(frozen=True)
 class Difference:
-    """Two networks on the same trials: how often either succeeds at more values, and how likely that is by chance."""
+    """Two networks on the same trials: which succeeds at more values more often, and how likely that is by chance."""
 
     better: str
     worse: str
-    more: int
-    """In how many trials the better one succeeds at more values."""
-    fewer: int
     p: float
     """Two-sided exact sign test, corrected by Holm for all pairs."""
 
@@ -72,10 +69,10 @@ def differences(by_trial: Mapping[str, Sequence[str]]) -> list[Difference]:
     for first, second in combinations(totals, 2):
         more = sum(a > b for a, b in zip(totals[first], totals[second], strict=True))
         fewer = sum(a < b for a, b in zip(totals[first], totals[second], strict=True))
-        names, counts = ((first, second), (more, fewer)) if more >= fewer else ((second, first), (fewer, more))
-        found.append((*names, *counts, float(binomtest(more, more + fewer).pvalue) if more + fewer else 1.0))
-    found.sort(key=lambda each: each[-1])
-    return [Difference(*pair[:4], p) for pair, p in zip(found, holm([pair[-1] for pair in found]), strict=True)]
+        better, worse = (first, second) if more >= fewer else (second, first)
+        found.append(Difference(better, worse, float(binomtest(more, more + fewer).pvalue) if more + fewer else 1.0))
+    found.sort(key=lambda each: each.p)
+    return [replace(pair, p=p) for pair, p in zip(found, holm([pair.p for pair in found]), strict=True)]
 
 
 def holm(p: Sequence[float]) -> list[float]:
