@@ -74,7 +74,7 @@ def test_with_a_context_the_state_is_the_stack(N, seed):
 
 @settings(max_examples=30)
 @given(st.integers(2, 6), st.integers(0, 10**6))
-def test_an_open_sequence_is_reached_by_those_who_pass_its_end(N, seed):
+def test_an_open_sequence_is_reached_by_starts_that_pass_its_end(N, seed):
     net, states = random_table(N, seed)
     path = [states[seed % len(states)]]
     while len({tuple(p) for p in path}) == len(path) and len(path) < 4:

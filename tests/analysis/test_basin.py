@@ -48,7 +48,7 @@ def naive(net, found, settle):
 
 
 @given(found=sequences(), settle=st.integers(1, 9))
-def test_it_is_what_its_definition_says(found, settle):
+def test_it_matches_its_definition(found, settle):
     for net in (Table(), sa.zoo.HebbianMemory()):
         fit_quietly(net, found)
         assert sa.basin_fraction(net, found, flips=0, settle=settle) == naive(net, found, settle)

@@ -403,7 +403,7 @@ def test_a_search_that_ends_early_proves_less_and_nothing_wrong(limit):
         assert (net.step(cue) != X[t + 1]).any()
 
 
-def test_an_attack_on_a_robust_network_keeps_to_its_work():
+def test_an_attack_on_a_robust_network_stays_within_its_work_limit():
     """Flips by the hundred are needed here: each exchange of two of them tries many thousands of sets."""
     X = sa.datasets.random_periodic(20, 1200, rng=0)
     view = threshold_view(sa.SequenceAttractor(n_hidden=300, random_state=0).fit(X))

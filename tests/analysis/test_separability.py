@@ -239,7 +239,7 @@ def test_several_sequences_and_context():
     assert not sa.separable(np.array([[1, 1], [1, -1], [1, 1], [-1, 1]]), lengths=[2, 2])
 
 
-def test_random_sequences_lose_separability_where_cover_says():
+def test_random_sequences_lose_separability_at_covers_capacity():
     rng = np.random.default_rng(5)
     N = 12
     possible = dict.fromkeys((12, 48), 0)

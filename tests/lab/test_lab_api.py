@@ -100,10 +100,10 @@ def test_the_command_line_recalls_the_same_from_the_same_cue_and_seed(visitor, r
         words = [word for pair in options.items() for word in pair]
         steps = answer["rows"] - 1
         code, out, _ = run("recall", "model.npz", "--cue", f"0:{start}", "--steps", steps, *words, "--json", "-o", "r.npz")
-        told = json.loads(out)
+        reported = json.loads(out)
         assert code == 0
         assert ((bits(shown["bits"], answer["rows"], 40) > 0) == (np.load(tmp_path / "r.npz")["recall"] > 0)).all()
-        assert {name: told[name] for name in ("locked_on", "tau", "verdict")} == {
+        assert {name: reported[name] for name in ("locked_on", "tau", "verdict")} == {
             name: shown[name] for name in ("locked_on", "tau", "verdict")
         }
 
@@ -199,7 +199,7 @@ def test_a_recall_that_only_ends_on_stored_patterns_by_chance_is_no_success(visi
     assert run["verdict"].startswith("Not recalled")
 
 
-def test_a_recall_that_continues_at_another_place_of_the_loop_says_how_far_off_it_is(visitor):
+def test_a_recall_that_continues_at_another_place_of_the_loop_reports_its_shift(visitor):
     visitor.learn(SMALL, QUICK)
     X = sa.datasets.random_periodic(12, 40, rng=3)
     units = np.flatnonzero(X[0] != X[3])
@@ -305,7 +305,7 @@ PICTURES = [{"name": "walker"}, {"name": "walker", "frames": 60, "size": "small"
 
 
 @pytest.mark.parametrize("sequence", PICTURES, ids=lambda s: f"{s['name']}-{s.get('frames')}")
-def test_a_dense_memory_takes_the_degree_that_its_patterns_need_and_says_so(visitor, sequence):
+def test_a_dense_memory_takes_and_reports_the_degree_that_its_patterns_need(visitor, sequence):
     shown = visitor.post("sequence", sequence).json()
     end = visitor.learn(sequence, {"name": "dense"})
     assert end["networks"][0]["right"] == 1.0
@@ -367,9 +367,9 @@ def test_continuing_reaches_what_uninterrupted_learning_reaches(visitor):
     visitor.post("continue", {"epochs": 500})
     events = visitor.events()
     net = sa.SequenceAttractor(n_hidden=80, random_state=0).fit(sa.datasets.random_periodic(12, 40, rng=3))
-    told = [error for event in events for part in event.get("epochs", []) for error in part["visible"]]
+    reported = [error for event in events for part in event.get("epochs", []) for error in part["visible"]]
     assert events[-1]["end"]["networks"][0]["converged"]
-    assert told == net.visible_errors_.tolist()
+    assert reported == net.visible_errors_.tolist()
 
 
 def small_job(network=QUICK):
@@ -455,7 +455,7 @@ def test_twenty_learners_at_once_all_finish_or_are_asked_to_wait():
         assert visitors[-1].events()[-1]["end"]["state"] == "done"
 
 
-def test_those_who_wait_see_how_many_are_before_them():
+def test_waiting_visitors_see_how_many_are_before_them():
     with running_lab(Limits(workers=1)) as (address, _):
         first, second, third = (Visitor(address) for _ in range(3))
         for visitor in (first, second, third):
@@ -491,7 +491,7 @@ def test_old_visits_end_and_their_jobs_stop():
     assert not first.job.stopped
 
 
-def test_a_flood_of_new_visits_takes_nothing_from_those_who_have_learned_something():
+def test_a_flood_of_new_visits_takes_nothing_from_visitors_who_have_learned_something():
     visits = Visits(Limits(visits=10))
     learned = [visits.open() for _ in range(3)]
     for visit in learned:
@@ -506,7 +506,7 @@ def test_a_flood_of_new_visits_takes_nothing_from_those_who_have_learned_somethi
     assert not any(visit.job.stopped for visit in learned)
 
 
-def test_a_full_lab_says_so_until_somebody_was_idle_for_a_while():
+def test_a_full_lab_rejects_visits_until_somebody_was_idle_for_a_while():
     now = [0.0]
     visits = Visits(Limits(visits=3, spare_seconds=60), clock=lambda: now[0])
     opened = [visits.open() for _ in range(3)]

@@ -125,7 +125,7 @@ def test_biases_are_a_switch_beside_the_other_settings_and_stay_in_the_link(open
     switch.check()
     settled(page)
     page.locator("#code-box summary").click()
-    until(page, "document.getElementById('code').textContent !== ''")  # opening it tells the page a moment later
+    until(page, "document.getElementById('code').textContent !== ''")  # the event of opening it comes a moment later
     settled(page)
     assert "bias=True" in page.inner_text("#code")
     page.reload()
@@ -154,7 +154,7 @@ def test_a_long_learning_is_stopped_and_continued(open_page):
     assert 0 < stopped < 5000
     assert page.locator(".verdict").count() == 1  # the network as it stands can be tried
     page.click("#continue")
-    until(page, f"{EPOCH} > {stopped}")  # it goes on where it was
+    until(page, f"{EPOCH} > {stopped}")  # it resumes where it was
     page.click("#stop")
     settled(page)
     assert "stopped" in page.inner_text("#status")
@@ -191,7 +191,7 @@ def test_two_networks_are_compared_on_the_same_cue(open_page):
         pytest.param("How much fits in?", [False, True], marks=pytest.mark.slow),
     ],
 )
-def test_each_experiment_ends_as_its_advice_says(open_page, question, good):
+def test_each_experiment_ends_as_its_advice_announces(open_page, question, good):
     page = open_page()
     page.get_by_role("button", name=question).click()
     settled(page)
@@ -244,7 +244,7 @@ def test_frames_are_drawn_by_hand_and_recalled(open_page):
     assert (np.flatnonzero(X[2] != X[1]) == [132]).all()
     assert "Locked on at step" in learn(page)
     page.click("#code-box summary")
-    until(page, "document.getElementById('code').textContent !== ''")  # opening it tells the page a moment later
+    until(page, "document.getElementById('code').textContent !== ''")  # the event of opening it comes a moment later
     settled(page)
     assert "sequence.npz" in page.inner_text("#code")
 

@@ -183,7 +183,7 @@ def test_a_taken_port_is_explained(run):
     assert "Traceback" not in err
 
 
-def test_without_the_extra_the_command_says_what_to_install(monkeypatch):
+def test_without_the_extra_the_command_names_the_package_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     monkeypatch.delitem(sys.modules, "seqattractor.lab.server", raising=False)
     with pytest.raises(ValueError, match=r"pip install 'seqattractor\[lab\]'"):

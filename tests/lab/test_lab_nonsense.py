@@ -1,4 +1,4 @@
-"""Nonsense sent to the lab's server: it answers with a sentence and goes on. See also trust/test_trust_requests.py."""
+"""Nonsense sent to the lab's server: it answers with a sentence and continues. See also trust/test_trust_requests.py."""
 
 import base64
 

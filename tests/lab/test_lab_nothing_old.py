@@ -174,7 +174,7 @@ def test_a_message_about_a_file_or_a_setting_goes_with_the_next_choice(open_page
 
 
 @pytest.mark.slow
-def test_the_hint_beside_a_file_says_what_is_there(open_page):
+def test_the_hint_beside_a_file_describes_its_content(open_page):
     page = open_page(reduced_motion="reduce")
     page.click("[data-source=file]")
     assert page.inner_text("#sequence-hint") == "Until a file is read, the previous sequence stays."

@@ -196,7 +196,7 @@ def test_the_code_on_the_page_runs_and_follows_the_settings(open_page, capsys):
     page = open_page()
     page.click("[data-source=random]")
     page.click("#code-box summary")
-    until(page, "document.getElementById('code').textContent !== ''")  # opening it tells the page a moment later
+    until(page, "document.getElementById('code').textContent !== ''")  # the event of opening it comes a moment later
     settled(page)
     before = page.inner_text("#code")
     page.locator("#cue-canvas").click(position={"x": 5, "y": 5})
@@ -215,7 +215,7 @@ def test_the_code_on_the_page_runs_and_follows_the_settings(open_page, capsys):
     assert f"from step τ = {tau} on" in page.inner_text("#verdicts")
 
 
-def test_the_page_says_so_when_the_server_is_gone(open_page):
+def test_the_page_shows_when_the_server_is_gone(open_page):
     page = open_page()
     page.route("**/api/learn", lambda route: route.abort())
     page.click("#go")
@@ -353,7 +353,7 @@ def test_all_steps_of_103_frames_cost_two_pictures_in_each_panel_at_a_step(open_
 
 
 @pytest.mark.slow
-def test_a_recall_that_ends_in_the_negative_says_why_and_is_not_green(open_page):
+def test_a_recall_that_ends_in_the_negative_is_explained_and_not_green(open_page):
     page = open_page(reduced_motion="reduce")
     page.click("[data-source=random]")
     learn(page)

@@ -93,7 +93,7 @@ def test_an_endless_body_is_rejected_and_cut_off(hasty, method, path, status):
 DOWNLOAD = {"what": "sequence", "sequence": {"name": "toy"}}
 
 
-def test_who_does_not_read_the_answer_is_cut_off(hasty, monkeypatch):
+def test_a_client_that_does_not_read_the_answer_is_cut_off(hasty, monkeypatch):
     monkeypatch.setattr(downloads, "sequence", lambda material: b"\0" * 100_000_000)
     visit = hasty[1].visits.open()
     body = json.dumps(DOWNLOAD)
@@ -118,7 +118,7 @@ def test_one_page_has_two_downloads_under_way_at_most(monkeypatch):
         until(lambda: not visit.under_way.total())
 
 
-def test_who_reads_gets_it_all(monkeypatch):
+def test_a_client_that_reads_gets_it_all(monkeypatch):
     content = bytes(range(256)) * 100_000
     monkeypatch.setattr(downloads, "sequence", lambda material: content)
     with running_lab() as (address, _):

@@ -82,7 +82,7 @@ def test_the_negative_is_recognised_shown_and_explained(open_page):
 
 
 @pytest.mark.slow
-def test_a_sequence_that_was_caught_and_has_ended_says_so(open_page):
+def test_a_sequence_that_was_caught_and_has_ended_is_marked(open_page):
     film = sa.datasets.moving_digits(2, 10, 40, 1, rng=0)
     painted = np.flatnonzero(film[0] != film[13]).tolist()[1:]  # nearly the fourth frame of the other one
     digits = {"name": "digits", "sequences": 2, "frames": 10}

@@ -83,7 +83,7 @@ def test_too_much_is_rejected():
         assert [future.result(PATIENCE) for future in accepted] == [0] * 5
 
 
-def test_an_error_belongs_to_the_one_who_asked():
+def test_an_error_goes_to_its_own_request():
     with turns_of(1) as turns:
         with pytest.raises(ZeroDivisionError):
             turns.submit("a", lambda: 1 / 0).result(PATIENCE)
@@ -154,7 +154,7 @@ def test_many_recalls_of_one_visitor_do_not_keep_another_waiting(gated):
     assert one.recall(seed=2) == two.recall(seed=2)
 
 
-def test_what_a_visitor_who_has_left_asked_for_is_not_done(gated):
+def test_requests_of_a_visitor_who_has_left_are_dropped(gated):
     address, lab, gate, calls = gated
     visitor = Visitor(address)
     visitor.learn(SMALL, QUICK)

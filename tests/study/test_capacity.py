@@ -1,4 +1,4 @@
-"""Capacity: where success ends, found with few trials, the same whoever runs them."""
+"""Capacity: where success ends, found with few trials, the same with any executor."""
 
 import csv
 import json
@@ -144,7 +144,7 @@ def numbers(found):
 
 
 @pytest.mark.slow
-def test_a_map_does_not_depend_on_who_runs_it_and_goes_on_where_it_stopped(tmp_path):
+def test_a_map_does_not_depend_on_the_executor_and_is_resumed_where_it_stopped(tmp_path):
     with Store(tmp_path / "one.db") as store:
         alone = numbers(capacities(small_searches(), store, in_this_process))
     with Store(tmp_path / "two.db") as store:
@@ -233,7 +233,7 @@ def test_no_law_is_said_to_hold_to_within_nothing():
         assert str(law).endswith("to within 1%")
 
 
-def test_a_law_says_which_exponents_the_capacities_do_not_resolve():
+def test_a_law_names_exponents_that_the_capacities_do_not_resolve():
     scatter = (1.3, 0.75, 1.25, 0.8, 1.0, 1.3, 0.7, 1.2, 0.9)
     law = fit_law([capacity(round(each["m"] * k), **each) for each, k in zip(EVERYWHERE, scatter, strict=True)])
     assert "(these capacities do not resolve the exponent of N)" in str(law)
@@ -260,9 +260,9 @@ def test_the_command_writes_a_table_a_figure_and_json(tmp_path):
         "1",
     ]
     files = ["-o", tmp_path / "c.csv", "--figure", tmp_path / "c.png", "--study", tmp_path / "s.db"]
-    told = CliRunner().invoke(command, [*options, *map(str, files)], catch_exceptions=False)
-    assert "hebbian, N = 20, 1 flip: T = " in told.output
-    assert "Law: T = " in told.output
+    reported = CliRunner().invoke(command, [*options, *map(str, files)], catch_exceptions=False)
+    assert "hebbian, N = 20, 1 flip: T = " in reported.output
+    assert "Law: T = " in reported.output
     rows = list(csv.DictReader((tmp_path / "c.csv").read_text().splitlines()))
     assert [(row["n"], row["flips"]) for row in rows] == [("20", "1"), ("30", "2"), ("40", "2"), ("50", "2")]
     assert all(int(row["low"]) <= int(row["t"]) <= int(row["high"]) for row in rows)
@@ -294,7 +294,7 @@ def test_a_worker_that_is_killed_changes_nothing_in_a_capacity(dask):
 
 
 class Forgetful(sa.zoo.LookupMemory):
-    """Keeps the first patterns only."""
+    """Stores the first patterns only."""
 
     def fit(self, X, lengths=None):
         return super().fit(X[:7])
@@ -336,7 +336,7 @@ def test_a_dict_gives_networks_names_and_m_is_theirs_unless_it_varies():
     assert [(row["network"], row["m"]) for row in rows] == [("mine", 40), ("mine", 80)]
 
 
-def test_a_network_of_the_users_that_cannot_learn_is_told_before_any_trial():
+def test_a_network_of_the_users_that_cannot_learn_is_reported_before_any_trial():
     class Broken(sa.zoo.LookupMemory):
         """Divides by zero."""
 
@@ -352,14 +352,14 @@ def test_a_network_of_the_users_that_cannot_learn_is_told_before_any_trial():
 def test_flips_are_a_tenth_of_the_units_unless_they_are_given():
     assert [row["flips"] for row in sa.measure_capacity("hebbian", **(FEW | {"n": [20, 50]})).rows()] == [2, 5]
     assert [row["flips"] for row in sa.measure_capacity("hebbian", flips=["20%", 3], **FEW).rows()] == [4, 3]
-    told = CliRunner().invoke(
+    reported = CliRunner().invoke(
         command, ["--network", "hebbian", "--n", "20", "--max-trials", "4", "--jobs", "1"], catch_exceptions=False
     )
-    assert "hebbian, N = 20, 2 flips: T = " in told.output
+    assert "hebbian, N = 20, 2 flips: T = " in reported.output
 
 
 def test_the_command_takes_a_file_with_a_network_of_the_users(tmp_path):
     (tmp_path / "mine.py").write_text("import seqattractor as sa\n\nmine = sa.SequenceAttractor(40, kappa=0.5)\n")
     options = ["--network", "hebbian", "--n", "20", "--max-trials", "4", "--jobs", "1", "--use", str(tmp_path / "mine.py")]
-    told = CliRunner().invoke(command, options, catch_exceptions=False)
-    assert "mine, N = 20, M = 40, 2 flips: T = " in told.output
+    reported = CliRunner().invoke(command, options, catch_exceptions=False)
+    assert "mine, N = 20, M = 40, 2 flips: T = " in reported.output

@@ -27,7 +27,7 @@ from seqattractor.report.figures import comparison_figure, picture
 from seqattractor.study import Comparison
 from seqattractor.study.compare import choose_networks, compare
 from seqattractor.study.comparison import network_row
-from seqattractor.study.comparison_trial import TASKS, TESTS, compare_once, draw_cues, get_test, make_prototype, make_task
+from seqattractor.study.comparison_trial import TASKS, TESTS, draw_cues, get_test, make_prototype, make_task, run_comparison_trial
 from seqattractor.study.statistics import Difference, differences
 from seqattractor.study.trial import Task, judge
 
@@ -60,7 +60,7 @@ def test_every_network_gets_the_same_sequences_and_cues():
             return seen[self.name][-1]
 
     for name in "ab":
-        compare_once({"test": "recall-noise", "value": 3}, Witness(name), np.random.SeedSequence(0))
+        run_comparison_trial({"test": "recall-noise", "value": 3, "network": Witness(name)}, np.random.SeedSequence(0))
     assert all(np.array_equal(a, b) for a, b in zip(seen["a"], seen["b"], strict=True))
     X, cue, _ = seen["a"]
     assert (cue[0] != X[0]).sum() == 10
@@ -102,7 +102,7 @@ def test_a_network_that_no_other_process_can_import_travels_to_workers():
     assert alone == beside
 
 
-def test_a_network_that_cannot_be_sent_at_all_is_refused_before_any_work():
+def test_a_network_that_cannot_be_sent_at_all_is_rejected_before_any_work():
     class Bound(sa.zoo.LookupMemory):
         """Has something that no other process can have."""
 
@@ -119,7 +119,7 @@ def test_results_depend_on_the_seed(found):
     assert other.row("hebbian", 40)["one_step_error"] != found.row("hebbian", 40)["one_step_error"]
 
 
-def test_a_network_has_the_same_results_whoever_else_takes_part(found):
+def test_a_network_has_the_same_results_beside_any_others(found):
     alone = compare("random", ["dense"], values=[5, 40], trials=4)
     assert alone.rows() == [row for row in found.rows() if row["network"] == "dense"]
 
@@ -150,9 +150,9 @@ def test_the_csv_has_a_line_for_every_value_and_network(found):
     assert [line["stores_patterns"] for line in lines[:2]] == ["false", "true"]
 
 
-def test_a_network_that_refuses_is_reported_and_the_others_go_on():
+def test_a_network_that_raises_is_reported_and_the_others_continue():
     class Stubborn(sa.zoo.LookupMemory):
-        """Refuses."""
+        """Raises in fit."""
 
         def fit(self, X, lengths=None):
             if len(X) > 10:
@@ -202,7 +202,7 @@ def test_stays_count_once_for_networks_that_dwell_and_states_in_between_are_pass
 
 
 @pytest.mark.parametrize("name", REGISTRY)
-def test_every_named_network_says_what_it_is_and_how_much_it_keeps(name):
+def test_every_named_network_returns_its_traits_and_number_of_parameters(name):
     net = make_prototype(name, {"n_hidden": 50} if "n_hidden" in parameters_of(name) else {})
     kind = net.traits()
     assert kind.stores_patterns is not None
@@ -255,10 +255,10 @@ def test_a_class_of_the_users_takes_part_only_where_it_is_named():
     assert list(choose_networks({"mine": Brought()})) == ["mine"]
 
 
-def test_the_guide_tells_of_every_network_and_which_are_left_out_by_default():
+def test_the_guide_lists_every_network_and_those_left_out_by_default():
     guide = " ".join((EXAMPLE.parents[1] / "docs" / "rivals.rst").read_text().split())
-    told = re.search(r"all but these take part: (.*?)\. ", guide).group(1).split(", ")
-    assert told == [name for name in REGISTRY if name not in choose_networks(None)]
+    reported = re.search(r"all but these take part: (.*?)\. ", guide).group(1).split(", ")
+    assert reported == [name for name in REGISTRY if name not in choose_networks(None)]
     named = {name for row in re.findall(r"\* - ([\w, -]+?) - ``", guide) for name in row.split(", ")}
     assert named >= set(REGISTRY)
 
@@ -275,7 +275,7 @@ def test_the_worked_example_joins_with_its_network_and_its_rule():
     ("x = 1\n", "defines no network"),
     ("1 / 0\n", "ZeroDivisionError"),
 ])  # fmt: skip
-def test_a_file_that_brings_no_network_is_refused_in_one_sentence(tmp_path, text, message):
+def test_a_file_without_a_network_is_rejected_in_one_sentence(tmp_path, text, message):
     path = tmp_path / "mine.py"
     path.write_text(text)
     with pytest.raises(ValueError, match=message):
@@ -291,7 +291,7 @@ def test_a_file_that_brings_no_network_is_refused_in_one_sentence(tmp_path, text
     ({"protocol": "noise", "networks": ["lookup"], "values": [101]}, "there are 100 units to flip, but 101 are to be"),
     ({"files": ["nowhere.py"]}, "there is no file nowhere.py"),
 ])  # fmt: skip
-def test_what_cannot_be_compared_is_refused_in_one_sentence(arguments, message):
+def test_wrong_arguments_are_rejected_in_one_sentence(arguments, message):
     with pytest.raises(ValueError, match=message):
         compare(**arguments)
 
@@ -315,7 +315,7 @@ def test_every_protocol_makes_sequences_without_conflicts(name):
 
 @given(st.integers(0, 10), st.integers(0, 2**32 - 1))
 @settings(deadline=None)
-def test_repeated_patterns_occur_twice_and_the_pattern_before_tells_what_follows(repeated, seed):
+def test_repeated_patterns_occur_twice_and_the_pattern_before_determines_the_next(repeated, seed):
     X = TASKS["context"](np.random.default_rng(seed), repeated=repeated).X
     loop = [x.tobytes() for x in X[:-2]]
     assert [x.tobytes() for x in X[-2:]] == loop[:2]
@@ -333,12 +333,12 @@ def test_repeated_patterns_occur_twice_and_the_pattern_before_tells_what_follows
     assert all(len(each) == 1 for each in after_two.values())
 
 
-def test_more_repeated_patterns_than_there_is_room_for_are_refused():
+def test_too_many_repeated_patterns_are_rejected():
     with pytest.raises(ValueError, match="0 to 10 of 30 patterns can occur twice, but 11 are to"):
         compare("context", ["lookup"], values=[11], trials=1)
 
 
-def test_networks_that_can_look_back_tell_repeated_patterns_apart_and_are_told_how():
+def test_networks_that_can_look_back_distinguish_repeated_patterns_and_get_the_order_for_it():
     names = ["perceptron", "lookup", "clone-hmm"]
     found = compare("context", names, values=[0, 2], trials=2)
     assert [found.row(name, 2)["successes"] for name in names] == [2, 2, 2]
@@ -346,7 +346,7 @@ def test_networks_that_can_look_back_tell_repeated_patterns_apart_and_are_told_h
     assert [found.row(name, 0)["order"] for name in names] == [1, 1, 1]
 
 
-def test_a_network_that_sees_one_pattern_is_refused_by_repeated_ones_and_that_is_a_result():
+def test_a_network_that_sees_one_pattern_fails_on_repeated_ones_and_that_is_a_result():
     found = compare("context", {"one": sa.zoo.LookupMemory(), "two": sa.zoo.LookupMemory(order=2)}, values=[0, 1], trials=2)
     assert [found.row("one", value)["by_trial"] for value in (0, 1)] == ["11", "xx"]
     assert "order" in found.row("one", 1)["error"]
@@ -364,7 +364,7 @@ def test_all_networks_get_the_same_repeated_patterns():
             return super().fit(X, lengths)
 
     for order in (2, 3):
-        compare_once({"test": "context", "value": 3}, Witness(order=order), np.random.SeedSequence(5))
+        run_comparison_trial({"test": "context", "value": 3, "network": Witness(order=order)}, np.random.SeedSequence(5))
     assert np.array_equal(seen[2][-1], seen[3][-1])
 
 
@@ -406,11 +406,11 @@ def test_the_family_of_a_network_stands_in_the_results(found):
     assert mine.networks[0]["family"] == "yours"
 
 
-def test_what_networks_say_of_themselves_is_told(found):
+def test_the_notes_of_networks_are_shown(found):
     assert "lookup (no network: a table of all patterns, searched for the nearest)" in found.describe()
 
 
-def test_a_comparison_says_the_answer_gives_a_table_and_draws_itself(found):
+def test_a_comparison_has_an_answer_a_table_and_a_figure(found):
     assert repr(found) == "Comparison: 4 networks, period length T 5 to 40; up to 40: dense, lookup and one-hot"
     assert "hebbian" in found._repr_html_()
     assert len(found.rows()) == 8
@@ -437,12 +437,10 @@ def test_values_are_put_in_order_so_that_the_hardest_is_the_last():
 def test_two_networks_are_compared_by_the_exact_sign_test_of_the_trials_in_which_they_differ():
     from scipy.stats import binomtest
 
-    assert differences({"a": ["1100"], "b": ["1100"]}) == [Difference("a", "b", 0, 0, 1.0)]
+    assert differences({"a": ["1100"], "b": ["1100"]}) == [Difference("a", "b", 1.0)]
     for a, b in ((9, 1), (4, 3), (6, 0)):
         first, second = "1" * a + "0" * b + "11", "0" * a + "1" * b + "11"
-        assert differences({"a": [first], "b": [second]}) == [
-            Difference("a", "b", a, b, pytest.approx(binomtest(a, a + b).pvalue))
-        ]
+        assert differences({"a": [first], "b": [second]}) == [Difference("a", "b", pytest.approx(binomtest(a, a + b).pvalue))]
 
 
 def test_the_description_is_made_from_the_numbers(found):
@@ -472,7 +470,7 @@ def test_two_networks_that_differ_in_a_single_trial_are_not_called_the_same():
         for value, each in trials.items()
     }
     networks = [network_row(name, sa.networks.Traits()) for name in "ab"]
-    found = Comparison.of(get_test("random"), outcomes, networks, seed=0, n_hidden=5)
+    found = Comparison.of(get_test("random"), outcomes, networks, seed=0)
     assert "even one in every trial would have p = 0.5 (exact sign test" in found.describe()
     assert "(exact binomial test, p < 0.05, each network by itself): a and b: undecided." in found.conclusion()
 
@@ -489,13 +487,13 @@ def test_the_figure_and_the_page_show_every_network(found):
 
 
 def test_of_many_networks_those_that_store_patterns_have_a_panel_of_their_own(found):
-    told = [{**found.networks[0], "network": f"net{k}", "family": "rival" if k % 2 else "paper"} for k in range(14)]
-    rows = [{**found.row("hebbian", value), "network": n["network"]} for value in (5, 40) for n in told]
-    figure = comparison_figure(replace(found, networks=told, results=rows))
+    reported = [{**found.networks[0], "network": f"net{k}", "family": "rival" if k % 2 else "paper"} for k in range(14)]
+    rows = [{**found.row("hebbian", value), "network": n["network"]} for value in (5, 40) for n in reported]
+    figure = comparison_figure(replace(found, networks=reported, results=rows))
     titles = [ax.get_title().split(": ")[1] for ax in figure.axes]
     assert titles == ["weights learned", "patterns stored"]
     shown = [text.get_text() for ax in figure.axes if ax.get_legend() for text in ax.get_legend().get_texts()]
-    assert sorted(shown) == sorted(n["network"] for n in told)
+    assert sorted(shown) == sorted(n["network"] for n in reported)
     plt.close(figure)
 
 
@@ -527,7 +525,7 @@ def test_the_command_gives_json():
     assert data["rows"][0]["recalled"] == 1.0
 
 
-def test_the_command_knows_all_protocols():
+def test_the_command_offers_all_protocols():
     assert set(command.params[1].type.choices) == set(TESTS)
 
 

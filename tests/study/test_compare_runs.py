@@ -84,7 +84,7 @@ def test_a_worker_that_is_killed_in_a_trial_changes_nothing(tmp_path, whole):
 
 
 @pytest.mark.slow
-def test_a_comparison_whose_process_is_killed_goes_on(tmp_path, whole):
+def test_a_comparison_whose_process_is_killed_is_resumed(tmp_path, whole):
     killed = run(tmp_path, "--jobs", "1", fit=4, sent="SIGKILL")
     assert killed.returncode == -signal.SIGKILL
     assert run(tmp_path, "--jobs", "2").returncode == 0
@@ -153,7 +153,7 @@ def test_another_parameter_or_number_of_hidden_neurons_is_another_trial(tmp_path
     assert done(["attractor-V", "hebbian"], m=21, seed=1) == 0
 
 
-def test_an_unforeseen_error_of_a_network_is_told_and_tried_again_next_time(tmp_path):
+def test_an_unforeseen_error_of_a_network_is_reported_and_retried_next_time(tmp_path):
     path, study = tmp_path / "own.py", tmp_path / "s.db"
     path.write_text(
         "import os, seqattractor as sa\n\nclass Fragile(sa.zoo.LookupMemory):\n    def fit(self, X, lengths=None):\n"
@@ -170,7 +170,7 @@ def test_an_unforeseen_error_of_a_network_is_told_and_tried_again_next_time(tmp_
 
 
 @pytest.mark.slow
-def test_trials_are_the_same_whoever_does_them_and_times_stand_apart(tmp_path):
+def test_trials_are_the_same_with_any_executor_and_times_are_separate(tmp_path):
     for jobs in (1, 2):
         compare("noise", ["hebbian", "lookup"], values=[0, 5], trials=2, study=tmp_path / f"{jobs}.db", jobs=jobs)
     found = []

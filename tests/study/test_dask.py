@@ -85,7 +85,7 @@ def test_a_cluster_without_workers_is_given_up_after_a_while():
 
 
 @pytest.mark.slow
-def test_a_sweep_whose_scheduler_is_killed_ends_with_one_sentence_and_goes_on(tmp_path):
+def test_a_sweep_whose_scheduler_is_killed_ends_with_one_sentence_and_is_resumed(tmp_path):
     grid = Grid({"network": "lookup", "n": 20, "t": [5, 9]}, trials=300)
     path = tmp_path / "s.db"
     with dask_cluster(tmp_path, 1) as cluster:

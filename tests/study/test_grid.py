@@ -1,4 +1,4 @@
-"""Grids of trials: what is combined, what is refused, and seeds that depend on nothing else."""
+"""Grids of trials: combinations, errors, and seeds that depend on nothing else."""
 
 import numpy as np
 import pytest
@@ -84,7 +84,7 @@ def test_a_table_of_one_network_holds_its_parameters_alone(tmp_path):
         ("[grid", "not a TOML file"),
     ],
 )
-def test_a_wrong_grid_is_refused_in_one_sentence_that_names_the_file(tmp_path, text, message):
+def test_a_wrong_grid_is_rejected_in_one_sentence_that_names_the_file(tmp_path, text, message):
     path = write(tmp_path, text)
     with pytest.raises(ValueError, match=message) as caught:
         read_grid(path)
@@ -129,7 +129,7 @@ def test_every_short_name_makes_a_network_that_recalls_a_short_sequence(name):
     assert outcome["tau"] == 0
 
 
-def test_an_unknown_parameter_of_a_network_is_refused_with_the_known_ones():
+def test_an_unknown_parameter_of_a_network_is_rejected_with_the_known_ones():
     with pytest.raises(ValueError, match="'lookup' has no parameter 'eta'; it has order"):
         make_network("lookup", eta=1)
     assert "eta" in parameters_of("attractor")

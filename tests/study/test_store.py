@@ -41,7 +41,7 @@ def test_what_is_added_is_there_after_closing(tmp_path):
         assert store.get(Trial(POINT, 2)) is None
 
 
-def test_the_same_trial_is_kept_once_and_the_first_stays(tmp_path):
+def test_the_same_trial_is_stored_once_and_the_first_stays(tmp_path):
     with Store(tmp_path / "s.db") as store:
         assert store.add([finished(0, host="first")]) == 1
         assert store.add([finished(0, host="second"), finished(1)]) == 1
@@ -55,7 +55,7 @@ def test_failed_trials_can_be_forgotten(tmp_path):
         assert list(store.finished()) == [finished(0)]
 
 
-def test_a_study_knows_its_grids(tmp_path):
+def test_a_study_stores_its_grids(tmp_path):
     grid = Grid({"network": ["dense", "lookup"], "t": [5, 10]}, trials=3, seed=2, only={"dense": {"degree": 3}})
     with Store(tmp_path / "s.db") as store:
         store.add_grid(grid.as_json())
@@ -106,7 +106,7 @@ def test_a_study_that_another_process_makes_at_this_very_moment_is_ours(tmp_path
     others[0].join()
 
 
-def test_a_full_disk_is_one_sentence_and_keeps_what_was_committed(tmp_path):
+def test_a_full_disk_is_one_sentence_and_loses_no_committed_trial(tmp_path):
     code = """
         import sys
         from test_store import Store, finished
@@ -132,7 +132,7 @@ def test_a_full_disk_is_one_sentence_and_keeps_what_was_committed(tmp_path):
         store.add([finished(committed)])  # with room again, it continues
 
 
-def test_files_that_are_no_studies_are_refused_and_left_alone(tmp_path):
+def test_files_that_are_no_studies_are_rejected_and_left_alone(tmp_path):
     text = tmp_path / "notes.db"
     text.write_text("not a database at all, but something dear to the user\n" * 50)
     before = text.read_bytes()
@@ -351,7 +351,7 @@ def test_a_study_that_another_program_has_open_when_its_log_is_deleted_opens_aga
 
 
 @pytest.mark.slow
-def test_a_sweep_whose_log_is_deleted_says_so_and_the_same_command_finishes_it(tmp_path):
+def test_a_sweep_whose_log_is_deleted_raises_and_the_same_command_finishes_it(tmp_path):
     """Also where somebody looks at the study in between, whose SQLite finds an index of a log that is gone."""
     path = tmp_path / "s.db"
     script = tmp_path / "script.py"
@@ -387,7 +387,7 @@ def test_a_sweep_whose_log_is_deleted_says_so_and_the_same_command_finishes_it(t
     assert again.stdout.startswith(f"{path}: 20 trials, ")
 
 
-def test_an_error_of_sqlite_is_told_in_its_own_words():
+def test_an_error_of_sqlite_is_reported_in_its_own_words():
     """Not in those of a ROLLBACK after which SQLite itself had rolled back."""
 
     def fail(db):
@@ -440,7 +440,7 @@ def test_a_folder_that_becomes_read_only_during_a_run_costs_nothing(tmp_path):
         assert list(store.finished()) == [finished(0), finished(1)]
 
 
-def test_protocols_share_a_file_and_are_told_apart(tmp_path):
+def test_protocols_share_a_file_and_are_distinguished(tmp_path):
     other = Point(Protocol("other", "some.module:function"), POINT.settings, POINT.seed)
     with Store(tmp_path / "s.db") as store:
         store.add([finished(0), finished(0, other)])
@@ -460,7 +460,7 @@ def test_trials_of_other_code_or_that_failed_can_be_replaced(tmp_path):
         assert [each.host for each in store.finished()] == ["again", "here", "again"]
 
 
-def test_a_store_without_a_file_keeps_trials_while_it_is_open():
+def test_a_store_without_a_file_has_its_trials_while_it_is_open():
     with Store() as store:
         store.add([finished(0)])
         assert store.get(Trial(POINT, 0)) == finished(0)
@@ -543,7 +543,7 @@ def test_parquet_holds_the_same_rows_as_csv(tmp_path):
         assert theirs == {**ours, "bias": None if ours["bias"] is None else str(ours["bias"])}
 
 
-def test_a_table_of_another_kind_is_refused_before_anything_is_written(tmp_path):
+def test_a_table_of_another_kind_is_rejected_before_anything_is_written(tmp_path):
     with pytest.raises(ValueError, match=r"\.csv or \.parquet"):
         table.export([{"a": 1}], tmp_path / "t.xlsx")
     assert not list(tmp_path.iterdir())

@@ -119,7 +119,7 @@ def test_a_table_has_every_trial_once_in_the_order_of_settings_and_numbers(study
 
     with Store() as store:
         rows = list(trial_rows(filled(store, study, (0, 0)), study_in(store), timing=True))
-    told = [(row["network"], row["n"], row["t"], row.get("eta"), row["trial"], row["success"], row["error"]) for row in rows]
+    reported = [(row["network"], row["n"], row["t"], row.get("eta"), row["trial"], row["success"], row["error"]) for row in rows]
     expected = [
         (
             *(trial["point"].settings.get(name) for name in ("network", "n", "t", "eta")),
@@ -129,7 +129,7 @@ def test_a_table_has_every_trial_once_in_the_order_of_settings_and_numbers(study
         )
         for trial in sorted(study, key=in_order)
     ]
-    assert told == expected
+    assert reported == expected
     assert [row["seconds"] for row in rows] == [trial["seconds"] for trial in sorted(study, key=in_order)]
 
 
@@ -189,7 +189,7 @@ print([name for name in {HEAVY} if name in sys.modules], file=sys.stderr)
 
 
 class WatchedRow(dict):
-    """A row of which one can know whether it is still kept."""
+    """A row that can be recognized in the study."""
 
 
 def test_csv_is_written_without_keeping_its_rows(tmp_path):
@@ -267,8 +267,8 @@ def test_a_run_does_what_is_missing_once_and_counts_what_was_there(study, number
     keys = {trial.key for trial in wanted}
     assert sorted(asked) == sorted(keys - good)
     assert (report.total, report.before, report.added) == (len(keys), len(keys & good), len(keys - good))
-    kept = [over[key] for key in keys & good]
-    assert report.by_other_code == sum(not t["this_code"] and t["error"] is None for t in kept)
+    left = [over[key] for key in keys & good]
+    assert report.by_other_code == sum(not t["this_code"] and t["error"] is None for t in left)
 
 
 def test_a_study_that_is_whole_can_be_opened_while_another_process_writes(tmp_path):

@@ -1,4 +1,4 @@
-"""Sweeps: the same table whoever runs the trials and whatever is killed on the way."""
+"""Sweeps: the same table with any executor, whatever is killed on the way."""
 
 import json
 import os
@@ -64,7 +64,7 @@ def test_two_sweeps_on_one_file_share_the_work(tmp_path, uninterrupted):
 
 
 @pytest.mark.slow
-def test_a_trial_in_which_workers_always_die_is_recorded_and_the_others_go_on(monkeypatch):
+def test_a_trial_in_which_workers_always_die_is_recorded_and_the_others_continue(monkeypatch):
     # A worker that ends itself is what the out-of-memory killer leaves behind; only its trial is to blame.
     monkeypatch.setattr(executors, "do_trials", die_in_trial_one)
     monkeypatch.setattr(executors, "_GIVE_UP", 2)
@@ -111,7 +111,7 @@ def die_in_trial_one(trials):
     return do_nothing(trials)
 
 
-def test_results_of_workers_that_run_other_code_are_refused_where_only_this_code_counts(tmp_path):
+def test_results_of_workers_that_run_other_code_are_rejected_where_only_this_code_counts(tmp_path):
     def elsewhere(trials):
         for trial in trials:
             yield [replace(executors.do_trial(trial), host="far", version="0.1+another")]
@@ -120,7 +120,7 @@ def test_results_of_workers_that_run_other_code_are_refused_where_only_this_code
     with Store(tmp_path / "s.db") as store:
         with pytest.raises(ValueError, match="the worker on far runs other code than this process"):
             run_trials(trials, store, elsewhere, current=True)
-        assert run_trials(trials, store, elsewhere).added == 2  # a sweep keeps them, and `sweep status` says so
+        assert run_trials(trials, store, elsewhere).added == 2  # a sweep stores them, and `sweep status` reports them
         assert run_trials(trials, store, executors.in_this_process, current=True).added == 2
         assert run_trials(trials, store, executors.in_this_process, current=True).before == 2
 
@@ -169,7 +169,7 @@ def test_a_sweep_adds_only_what_is_missing(small, tmp_path):
     assert json.loads(more.stdout) == {"study": str(path), "total": 20, "before": 16, "added": 4, "failed": 0, "by_other_code": 0}
 
 
-def test_a_study_goes_on_without_its_grid_file(small, tmp_path):
+def test_a_study_is_resumed_without_its_grid_file(small, tmp_path):
     path = tmp_path / "s.db"
     with Store(path) as store:
         store.add_grid(Grid({"network": "lookup", "n": 20, "t": 5}, trials=3).as_json())
@@ -233,7 +233,7 @@ def test_damage_is_reported_and_a_study_of_the_rest_is_completed(small, tmp_path
     assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
 
 
-def test_a_seed_that_no_study_could_keep_is_refused_before_any_work(tmp_path):
+def test_a_seed_that_no_study_could_store_is_rejected_before_any_work(tmp_path):
     with pytest.raises(ValueError, match=r"seed must be at most"):
         invoke("run", "-o", tmp_path / "s.db", "--network", "lookup", "--t", 5, "--seed", 2**63)
     assert not (tmp_path / "s.db").exists()
@@ -309,7 +309,7 @@ def test_a_network_without_hidden_neurons_stands_beside_each_number_of_them(tmp_
     plt.close(figure)
 
 
-def test_a_sweep_without_anything_to_run_says_what_is_needed(tmp_path):
+def test_a_sweep_without_anything_to_run_raises_with_the_remedy(tmp_path):
     assert "give a GRID file" in invoke("run", "-o", tmp_path / "s.db").output
     assert not (tmp_path / "s.db").exists()
 

@@ -26,7 +26,7 @@ def script():
 
 
 @pytest.fixture(scope="module")
-def kept():
+def saved():
     return json.loads(RESULTS.read_text())
 
 
@@ -49,9 +49,9 @@ def test_a_rival_that_stores_20_patterns_with_a_setting_of_its_own_does_so_in_a_
     assert found.row("brea", 20)["successes"] == 3
 
 
-def test_every_memory_was_tried_with_the_settings_of_its_list_and_the_default_first(script, kept):
-    assert list(kept) == list(REGISTRY) == list(script.CANDIDATES)
-    for name, of_network in kept.items():
+def test_every_memory_was_tried_with_the_settings_of_its_list_and_the_default_first(script, saved):
+    assert list(saved) == list(REGISTRY) == list(script.CANDIDATES)
+    for name, of_network in saved.items():
         listed = script.CANDIDATES[name]
         assert len(listed) <= (script.MOST // 2 if name in script.SLOW else script.MOST)
         assert describe_setting(name, listed[0]) == "default"
@@ -63,8 +63,8 @@ def test_every_memory_was_tried_with_the_settings_of_its_list_and_the_default_fi
             assert not any(map(never_failed, tried[:-1]))
 
 
-def test_a_setting_climbs_until_it_fails_twice(script, kept):
-    for name, of_network in kept.items():
+def test_a_setting_climbs_until_it_fails_twice(script, saved):
+    for name, of_network in saved.items():
         for protocol, tried in of_network.items():
             for each in tried:
                 *passed, last = each["successes"]
@@ -90,7 +90,7 @@ def test_tuning_has_seeds_of_its_own(script):
         assert len(drawn) == 2 * script.CHECKS
 
 
-def test_a_comparison_takes_what_tuning_chose_and_says_so(pretend):
+def test_a_comparison_takes_and_reports_tuned_settings(pretend):
     pretend("brea", random={"n_hidden": 3}, context={"n_hidden": 4})
     for protocol, hidden in (("noise", 3), ("context", 4)):
         found = compare(protocol, ["brea"], n=20, values=[0], trials=1)
@@ -122,7 +122,7 @@ def test_data_with_repeated_patterns_get_the_settings_for_these(pretend):
         assert compare(data=data, networks=["brea"], flips=0, trials=1).rows()[0]["M"] == hidden
 
 
-def test_the_default_is_called_default(kept):
+def test_the_default_is_called_default(saved):
     assert tuned("hebbian", "random").origin == "default, nothing to tune"
     assert tuned("lookup", "random").origin == "default, no failure in tuning"
     for name in REGISTRY:
@@ -130,9 +130,9 @@ def test_the_default_is_called_default(kept):
         assert said.startswith("tuned: " if describe_setting(name, parameters) != "default" else "default, ")
 
 
-def test_the_table_is_that_of_the_kept_results(script, kept):
+def test_the_table_is_that_of_the_saved_results(script, saved):
     checked = json.loads(script.CHECKED.read_text())
-    assert (DOCS / PAGE).read_text() == script.page(kept, checked)
+    assert (DOCS / PAGE).read_text() == script.page(saved, checked)
     assert parts_shown("rivals.rst", PAGE) == parts_written(PAGE) == ["checked", "tuning"]
     tuned_here = [name for name in REGISTRY if tuned(name, "random").origin.startswith("tuned")]
     assert list(checked) == tuned_here

@@ -177,7 +177,7 @@ def smallest_breaking_set(
 ) -> tuple[int, Units]:
     """Find the fewest flips that break a transition, by a mixed-integer program for each visible neuron in danger.
 
-    Binary variables say which units are flipped (delta_k) and which hidden neurons change (f_i)::
+    Binary variables mark which units are flipped (delta_k) and which hidden neurons change (f_i)::
 
         minimise sum_k delta_k   with   sum_i loss_i f_i >= margin_j
                                         2 sum_k c_ik delta_k >= m_i      if f_i = 1 and the change of i harms j
@@ -194,7 +194,7 @@ def smallest_breaking_set(
         if most <= radius:
             break
         if node_limit < 4:
-            proven = radius  # nobody looked at the remaining neurons
+            proven = radius  # the remaining neurons were not examined
             break
         lower, units, nodes = program.solve(int(j), radius + 1, most, node_limit // 4)
         node_limit -= nodes
@@ -213,7 +213,7 @@ class _Program:
         hidden, size, active = transition.hidden, np.abs(transition.fields), transition.fields >= 0
         self.n = transition.view.n_inputs
         self.support, self.loss = transition.support(), transition.losses()
-        # Flips that sum to this much change a hidden neuron; less than `stays` surely leaves it.
+        # Flips that sum to this much change a hidden neuron; less than `stays` certainly leaves it.
         most = np.abs(self.support).max(axis=1, initial=0.0)
         self.changes = _threshold(size, active, hidden.slack, most, -1)
         self.stays = _threshold(size, active, hidden.slack, most, 1)

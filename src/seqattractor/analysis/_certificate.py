@@ -16,7 +16,7 @@ from seqattractor._named_axes import NamedAxes
 from seqattractor.analysis._breaking_sets import NODES, breaking_set, smallest_breaking_set, weakest_neuron
 from seqattractor.analysis._certificate_bound import Transition, flip_radius, theorem_4
 from seqattractor.analysis._threshold_view import ThresholdView, threshold_view
-from seqattractor.analysis._work import Told, Work
+from seqattractor.analysis._work import Callback, Work
 from seqattractor.networks.base import SequenceMemory
 from seqattractor.sequences import Patterns
 
@@ -161,7 +161,7 @@ def certify(
     attack: bool = True,
     node_limit: int = NODES,
     work_limit: float | None = None,
-    callback: Told | None = None,
+    callback: Callback | None = None,
 ) -> Certificate:
     """Prove how many flips each stored transition withstands, whichever units are flipped.
 
@@ -259,7 +259,7 @@ def _bracket(
     attack: bool,
     node_limit: int,
     work: Work,
-    callback: Told | None,
+    callback: Callback | None,
 ) -> tuple[Counts, list[Counts]]:
     """For transitions that the network makes: proven numbers of flips, and sets that break them, empty where none is known."""
     none = np.zeros(0, dtype=np.int64)

@@ -223,13 +223,7 @@ class Transition:
 
 
 def sets_above(values: Array, need: float, r: int, most: int) -> Counts | None:
-    """All sets of r units whose values sum to at least `need`, shape (B, r), or None if there are more than `most` on the way.
-
-    Examples
-    --------
-    >>> sets_above(np.array([1.0, 5.0, 3.0, 4.0]), 8.0, 2, 100).tolist()
-    [[1, 3], [1, 2]]
-    """
+    """All sets of r units whose values sum to at least `need`, shape (B, r), or None if there are more than `most` on the way."""
     order = np.argsort(-values, kind="stable")
     ranked = values[order]
     sums = np.concatenate([[0.0], np.cumsum(ranked)])

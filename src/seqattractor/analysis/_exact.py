@@ -15,20 +15,21 @@ from numpy.typing import NDArray
 
 # A prime below 2**31: products of two residues fit into int64.
 _P = 2_147_483_629
+_BITS = 24
 Integers = NDArray[Any]
 
 
-def kernel_vector(A: Integers, near: NDArray[np.float64], bits: int = 24) -> Integers | None:
+def kernel_vector(A: Integers, near: NDArray[np.float64]) -> Integers | None:
     """Return a whole-number vector v with A v = 0 exactly, in nearly the direction of `near`, or None if only zero solves it.
 
-    `near` is a solution up to rounding, of largest entry about 1; its free coordinates are rounded to `bits` bits.
+    `near` is a solution up to rounding, of largest entry about 1; its free coordinates are rounded to `_BITS` bits.
     """
     rows, columns, _ = reduce_mod_p(A)
     free = np.setdiff1d(np.arange(A.shape[1]), columns)
     if not free.size:
         return None
     v = np.zeros(A.shape[1], dtype=object)
-    v[free] = rounded = np.rint(near[free] * 2.0**bits).astype(np.int64)
+    v[free] = rounded = np.rint(near[free] * 2.0**_BITS).astype(np.int64)
     if columns:
         right = -(A[rows][:, free].astype(np.int64) @ rounded)
         numerators, denominator = solve(A[rows][:, columns], right)
@@ -38,14 +39,7 @@ def kernel_vector(A: Integers, near: NDArray[np.float64], bits: int = 24) -> Int
 
 
 def solve(A: Integers, b: Integers) -> tuple[Integers, int]:
-    """Solve A x = b for a square matrix that is invertible modulo the prime: x = numerators / denominator, exactly.
-
-    Examples
-    --------
-    >>> numerators, denominator = solve(np.array([[2, 1], [1, -1]]), np.array([1, 1]))
-    >>> [int(k) for k in numerators], denominator
-    ([2, -1], 3)
-    """
+    """Solve A x = b for a square matrix that is invertible modulo the prime: x = numerators / denominator, exactly."""
     inverse = reduce_mod_p(np.column_stack([A, np.eye(len(A), dtype=np.int64)]))[2][:, len(A) :]
     # Hadamard's bound on numerators and denominator (Cramer's rule), with a digit to spare, gives how many digits fix x.
     bits = float(np.log2(np.maximum(np.linalg.norm(A.astype(np.float64), axis=1), 1.0)).sum())
@@ -106,11 +100,6 @@ def combine_or_separate(rows: Integers, strict: NDArray[np.bool_]) -> tuple[Inte
     Exactly one of the two exists (Motzkin's theorem of the alternative). Phase 1 of the simplex method with Bland's rule,
     which cannot cycle, on an integer tableau whose entries share one denominator. Rows are (n, d); returns lambda, (n,), and w,
     (d,), of which one is None.
-
-    Examples
-    --------
-    >>> combine_or_separate(np.array([[1, 0], [-1, 0]]), np.array([True, False]))
-    (array([1, 1], dtype=object), None)
     """
     n, d = rows.shape
     # rows^T lambda = 0 and strict . lambda = 1, with an artificial variable for each equation; the last row holds their sum.

@@ -31,7 +31,7 @@ def steps_per_pattern(net: SequenceMemory) -> int:
 def passages(path: Patterns, X: Patterns) -> Patterns:
     """What a network that dwells went through: the stored patterns in its path, each stay once; (K, N) -> (k, N).
 
-    States between two patterns, in which some units have gone on and others have not, are passed over.
+    States between two patterns, in which only some units have changed, are passed over.
     """
     return path[stays_at(path, X)]
 

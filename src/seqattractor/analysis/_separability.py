@@ -13,7 +13,7 @@ from seqattractor._checks import check_count, check_flag
 from seqattractor._faces import Result
 from seqattractor._named_axes import NamedAxes
 from seqattractor.analysis._exact import combine_or_separate, kernel_vector
-from seqattractor.analysis._work import Told
+from seqattractor.analysis._work import Callback
 from seqattractor.rule import with_constant
 from seqattractor.sequences import Patterns, check_sequences, transitions
 
@@ -160,7 +160,7 @@ def separable(
     order: int = 1,
     bias: bool = False,
     largest_margin: bool | None = None,
-    callback: Told | None = None,
+    callback: Callback | None = None,
 ) -> Separability:
     """Decide for each visible neuron whether a perceptron can make its part of the sequences, with a proof either way.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-Told = Callable[[int, int], object]
+Callback = Callable[[int, int], object]
 """Called as ``callback(done, total)`` now and then."""
 
 

@@ -1,5 +1,4 @@
 """The lab in the browser: see a sequence memory learn and recall. `seqattractor lab` starts it.
 
-A page of plain HTML, CSS and ES modules (`static/`) talks JSON to a small Starlette app (`app`, `api`), which learns in
-threads for each visitor apart (`jobs`).
+A page (`static/`) exchanges JSON with a Starlette app (`app`, `api`), which learns for each visitor in threads (`jobs`).
 """

@@ -23,7 +23,7 @@ from seqattractor.lab.materials import CATALOGUE, Material, make_material
 from seqattractor.lab.recall import Shown, as_json, certified_radii, corrupted_cue, read_cue, recall_all, shown_truth, steps_for
 from seqattractor.lab.requests import Fields, Limits, Rejection, pack, parse
 from seqattractor.lab.turns import Turns
-from seqattractor.lab.uploads import read_upload, split_upload
+from seqattractor.lab.uploads import read_upload
 from seqattractor.networks.base import SequenceMemory
 from seqattractor.sequences._transitions import find_conflicts
 from seqattractor.tasks.recall import Recall
@@ -108,7 +108,7 @@ class Lab:
             "sequence": self.sequence,
             "upload": self.upload,
             "learn": self.learn,
-            "continue": self.go_on,
+            "continue": self.continue_learning,
             "stop": self.stop,
             "recall": self.recall,
             "promise": self.promise,
@@ -155,7 +155,7 @@ class Lab:
     async def upload(self, visit: Visit, request: Request) -> Response:
         """Read dropped files and show them as a sequence."""
         body = await _body(request, self.limits.upload, "The files have more than {:g} MB together; drop smaller ones.")
-        return await self._in_turn(visit, request, lambda: _as_json(read_upload(split_upload(body), self.limits), self.limits))
+        return await self._in_turn(visit, request, lambda: _as_json(read_upload(body, self.limits), self.limits))
 
     # -- learning -------------------------------------------------------------------------------------------------
 
@@ -177,7 +177,7 @@ class Lab:
         return {"ahead": self.learning.ahead(job.turn)}
 
     @_asks("epochs")
-    def go_on(self, visit: Visit, spec: Fields) -> dict[str, Any]:
+    def continue_learning(self, visit: Visit, spec: Fields) -> dict[str, Any]:
         """Continue to learn from the weights as they are."""
         epochs = spec.whole("epochs", 500, 1, self.limits.epochs)
         job = visit.the_job()

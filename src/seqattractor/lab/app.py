@@ -28,12 +28,6 @@ def create_app(
     """Return the application, which may be opened under the names of `hosts`, or with `any_address` under any numeric address.
 
     It offers the network `own` beside those that learn.
-
-    Examples
-    --------
-    >>> app = create_app()
-    >>> [route.path for route in app.routes]
-    ['/api', '']
     """
     mimetypes.add_type("text/javascript", ".js")  # Windows may call it plain text, which browsers do not run
     lab = Lab(limits or Limits(), own)

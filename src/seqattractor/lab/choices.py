@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from seqattractor.lab.materials import Material
 from seqattractor.lab.requests import Fields, Limits, Rejection
@@ -23,13 +23,7 @@ def as_sentence(error: Exception) -> str:
 
 
 def counted_from_1(text: str) -> str:
-    """Return a message with its places in a sequence counted from 1, as on the page.
-
-    Examples
-    --------
-    >>> counted_from_1("it holds nan in frame 0, value 7 of sequence 2")
-    'it holds nan in frame 1, value 8 of sequence 3'
-    """
+    """Return a message with its places in a sequence counted from 1, as on the page."""
     return re.sub(r"\b(frame|value|sequence) (\d+)\b", lambda place: f"{place[1]} {int(place[2]) + 1}", text, flags=re.IGNORECASE)
 
 
@@ -41,13 +35,7 @@ def to_see(order: int, most: int) -> str:
 
 
 def why_not_learned(error: Exception, most: int) -> str:
-    """Describe why learning failed, and the remedy on the page, where networks see `most` past patterns at most.
-
-    Examples
-    --------
-    >>> why_not_learned(ValueError("pattern 0 of sequence 0 has two successors: use order=2."), most=6)
-    'Frame 1 of sequence 1 has two successors: set "Past patterns it sees" to 2, under "More settings".'
-    """
+    """Describe why learning failed, and the remedy on the page, where networks see `most` past patterns at most."""
     text = re.sub(r"\bpattern (?=\d)", "frame ", as_sentence(error), flags=re.IGNORECASE)
     text = re.sub(r"use order=(\d+)", lambda use: to_see(int(use[1]), most), counted_from_1(text))
     return text[:1].upper() + text[1:]
@@ -94,7 +82,7 @@ NETWORKS: dict[str, Offer] = {
     ),
     "dense": Offer(
         "Dense memory (modern Hopfield)",
-        "Keeps every pattern as a weight vector and compares the state with all of them.",
+        "Stores every pattern as a weight vector and compares the state with all of them.",
         ("degree", "order"),
     ),
 }
@@ -106,6 +94,7 @@ class Chosen:
 
     name: str
     parameters: dict[str, Any]  # as the class takes them, without those that the name stands for
+    learns: ClassVar[bool] = True
 
     def settled_order(self, data: Sequences) -> int:
         """Return how many past patterns it will look at: "auto" takes as many as resolve all conflicts."""
@@ -155,11 +144,6 @@ class Chosen:
         known = parameters_of(self.name)
         return make_network(self.name, **self.settled(data), **{k: v for k, v in more.items() if k in known})
 
-    @property
-    def learns(self) -> bool:
-        """Return whether it has something to learn."""
-        return True
-
     def code(self, data: Sequences) -> str:
         """Return Python that makes it, without defaults."""
         given = {k: v for k, v in self.settled(data).items() if _DEFAULTS.get(k) != v}
@@ -206,11 +190,7 @@ class OwnChoice(Chosen):
     """The choice of the network that is there already; nothing is learned."""
 
     own: Own
-
-    @property
-    def learns(self) -> bool:
-        """Return False: it stays as it was saved."""
-        return False
+    learns: ClassVar[bool] = False
 
     def settled_order(self, data: Sequences) -> int:
         """Return how many past patterns it looks at."""
@@ -241,16 +221,7 @@ class OwnChoice(Chosen):
 
 @dataclass(frozen=True)
 class Own:
-    """A network that has learned, and the sequences to try it with, if some are known.
-
-    Examples
-    --------
-    >>> import seqattractor as sa
-    >>> X = sa.datasets.xor()
-    >>> own = Own.of(sa.OneHotNetwork().fit(X), "model.npz", X, Limits())
-    >>> own.offer()["label"], own.entry()["label"]
-    ('Yours: OneHotNetwork of model.npz', 'Yours')
-    """
+    """A network that has learned, and the sequences to try it with, if some are known."""
 
     net: SequenceMemory
     file: str

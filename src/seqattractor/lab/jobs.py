@@ -230,7 +230,7 @@ class Visits:
         with self._lock:
             self._end_old()
             if len(self._visits) >= self._limits.visits:
-                # Whoever has learned nothing loses nothing: the page opens another visit when it comes back.
+                # A visitor who has learned nothing loses nothing: the page opens another visit when it comes back.
                 idle = [visit for visit in self._visits.values() if not visit.active]
                 gives_way = [visit for visit in idle if visit.job is None] or [visit for visit in idle if self._is_spare(visit)]
                 if not gives_way:

@@ -102,13 +102,7 @@ CATALOGUE: tuple[dict[str, Any], ...] = (
 
 
 def make_material(spec: Fields, limits: Limits) -> Material:
-    """Make the sequences that a request describes: options of `CATALOGUE` by name, or drawn "frames".
-
-    Examples
-    --------
-    >>> make_material(Fields({"name": "random", "frames": 5, "units": 9}, "sequence"), Limits()).data.shape
-    (5, 9)
-    """
+    """Make the sequences that a request describes: options of `CATALOGUE` by name, or drawn "frames"."""
     name = spec.choice("name", "walker", (*_MAKERS, "frames"))
     if name == "frames":
         return _frames(spec, limits)

@@ -91,13 +91,7 @@ def _reject_constant(name: str) -> Any:
 
 
 class Fields:
-    """A JSON object whose values are taken out one by one.
-
-    Examples
-    --------
-    >>> Fields({"flips": 3}, "cue").whole("flips", 0, 0, 10)
-    3
-    """
+    """A JSON object whose values are taken out one by one."""
 
     def __init__(self, data: Any, name: str) -> None:
         if not isinstance(data, dict):
@@ -175,13 +169,7 @@ class Fields:
 
 
 def pack(X: NDArray[Any]) -> str:
-    """Return patterns of +-1 of any shape as bits in base64: one bit per unit, rows one after the other.
-
-    Examples
-    --------
-    >>> pack(np.array([[1, -1, 1]]))
-    'oA=='
-    """
+    """Return patterns of +-1 of any shape as bits in base64: one bit per unit, rows one after the other."""
     return base64.b64encode(np.packbits(np.asarray(X).ravel() > 0).tobytes()).decode("ascii")
 
 

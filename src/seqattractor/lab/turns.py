@@ -24,15 +24,7 @@ class _Task:
 
 
 class Turns:
-    """Threads that serve visits in turn; at most `waiting` pieces of work may wait.
-
-    Examples
-    --------
-    >>> turns = Turns(2, waiting=10)
-    >>> turns.submit("a visit", lambda: 6 * 7).result()
-    42
-    >>> turns.close()
-    """
+    """Threads that serve visits in turn; at most `waiting` pieces of work may wait."""
 
     def __init__(self, threads: int, *, waiting: int) -> None:
         self._most = waiting
@@ -44,7 +36,7 @@ class Turns:
         self._threads = [threading.Thread(target=self._serve, name=f"lab-{k}", daemon=True) for k in range(threads)]
 
     def submit(self, visit: str, work: Callable[[], T], *, newest: str = "") -> Future[T]:
-        """Queue work; cancel the future when nobody wants the outcome any more.
+        """Queue work; cancel the future when the outcome is not needed any more.
 
         Of work of the kind `newest` only the newest is wanted: it replaces one that still waits, which is rejected.
         """
@@ -119,7 +111,7 @@ class Turns:
         """Do one task after the other."""
         while (taken := self._take()) is not None:
             visit, task = taken
-            if task.future.set_running_or_notify_cancel():  # else nobody wants it any more
+            if task.future.set_running_or_notify_cancel():  # else it was cancelled
                 try:
                     task.future.set_result(task.work())
                 except BaseException as error:  # it belongs to the one who waits for the outcome

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tempfile
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,23 +27,8 @@ BOUNDS = Bounds(seconds=20.0, memory=2**30)
 ALL_PIXELS = 2**29  # of all frames of an upload
 
 
-@dataclass(frozen=True)
-class Upload:
-    """Dropped files, and the number of their shades."""
-
-    files: list[tuple[str, bytes]]  # names and contents
-    levels: int = 0  # of grey, or of each colour; 0 for black and white
-    colour: bool = False
-
-
-def split_upload(body: bytes) -> Upload:
-    r"""Split the body of an upload: a line of JSON with names, sizes and shades, then the files one after the other.
-
-    Examples
-    --------
-    >>> split_upload(b'{"files": [{"name": "a.gif", "size": 3}], "levels": 4}\nGIF')
-    Upload(files=[('a.gif', b'GIF')], levels=4, colour=False)
-    """
+def _split(body: bytes) -> tuple[list[tuple[str, bytes]], int, bool]:
+    """Split an upload, a line of JSON and then the files: names with contents, levels (0 for black and white), and colour."""
     line, _, content = body.partition(b"\n")
     head = parse(line, "upload", "The upload does not start with a line of JSON.")
     head.only("files", "levels", "colour")
@@ -57,15 +42,16 @@ def split_upload(body: bytes) -> Upload:
     levels, colour = head.whole("levels", 0, 0, MOST_LEVELS), head.whole("colour", 0, 0, 1)
     if levels == 1 or (colour and not levels):
         raise Rejection(400, "levels must be 0 for black and white, or 2 and more for grey or colour.")
-    return Upload(files, levels, bool(colour))
+    return files, levels, bool(colour)
 
 
-def read_upload(upload: Upload, limits: Limits) -> Material:
+def read_upload(body: bytes, limits: Limits) -> Material:
     """Make a sequence of dropped files: one GIF or array, or several pictures sorted by name.
 
     Of a name only a known ending counts; nothing is ever written or read under a visitor's name.
     """
-    files = sorted(upload.files, key=lambda file: natural_key(file[0]))  # frame2 comes before frame10
+    files, levels, colour = _split(body)
+    files.sort(key=lambda file: natural_key(file[0]))  # frame2 comes before frame10
     suffixes = [_suffix(name) for name, _ in files]
     several = len(files) > 1
     if several and not all(s in _PICTURES for s in suffixes):
@@ -78,8 +64,8 @@ def read_upload(upload: Upload, limits: Limits) -> Material:
             names[path] = name
         target = Path(folder) if several else path
         options: dict[str, Any] = {"frames": (0, limits.frames + 1)}
-        if upload.levels:  # the pictures are shrunk until their units are few enough
-            options |= {"levels": upload.levels, "colour": upload.colour}
+        if levels:  # the pictures are shrunk until their units are few enough
+            options |= {"levels": levels, "colour": colour}
         elif suffixes[0] in _PICTURES:
             options["size"] = _SIDE
         terms = Terms("lab", limits.pixels, ALL_PIXELS, limits.unpacked, limits.units)

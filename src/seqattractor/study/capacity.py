@@ -41,22 +41,7 @@ class SuccessCurve:
         p(T) = (1 - lapse) / (1 + (T / T_half) ** (1 / width))
 
     The three numbers have a prior on a grid (T_half and width even in their logarithms, most weight on a lapse of 0), and
-    trials turn it into a posterior.
-
-    Parameters
-    ----------
-    success : float
-        The rate of success that a capacity is asked for, between 0 and 1.
-    t_max : int
-        The greatest length that can be tried.
-
-    Examples
-    --------
-    >>> curve = SuccessCurve(0.5, t_max=1000)
-    >>> curve.learn([50, 200], successes=[20, 0], trials=[20, 20])
-    >>> low, middle, high = curve.capacity()
-    >>> 50 < low < middle < high < 200
-    True
+    trials turn it into a posterior. `success` is the rate asked for, `t_max` the greatest length that can be tried.
     """
 
     def __init__(self, success: float, t_max: int) -> None:
@@ -184,8 +169,8 @@ def fit_law(capacities: Sequence[Capacity]) -> Law | None:
     """Fit laws to capacities and return the one that explains them better, by Akaike's criterion.
 
     This is a power law in those of N, M and the number of sequences that vary, or, where N and M vary alone, one that saturates,
-    if both its parts differ from zero. Capacities that are only "at least", or that are none, are left out; None if there
-    are too few for a fit: a law needs two more of them than it has numbers.
+    if both its parts differ from zero. Capacities that are lower bounds, or 1, are left out; None if there are too few for a
+    fit: a law needs two more of them than it has numbers.
     """
     good = [c for c in capacities if not c.at_least and c.t > 1]
     names = [name for name in _SYMBOLS if len({c.settings[name] for c in good}) > 1]
@@ -222,7 +207,7 @@ def _saturating(good: Sequence[Capacity], T: Floats, sigma: Floats) -> tuple[flo
 
 
 def _least_squares(A: Floats, y: Floats, sigma: Floats) -> tuple[Floats, Floats]:
-    """Weighted least squares: values and standard errors, larger where the scatter is larger than `sigma` says."""
+    """Weighted least squares: values and standard errors, larger where the scatter exceeds `sigma`."""
     weighted = A / sigma[:, None]
     values, *_ = np.linalg.lstsq(weighted, y / sigma, rcond=None)
     scale = max(1.0, float(np.sum(((y - A @ values) / sigma) ** 2)) / (len(y) - len(values)))
@@ -253,7 +238,7 @@ class CapacityMap(Result):
         return "\n".join(lines)
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return a row for each capacity: settings, capacity and interval, and what the law says."""
+        """Return a row for each capacity: settings, capacity and interval, and the prediction of the law."""
         pairs = [(row, law) for group, law in zip(self.groups, self.laws, strict=True) for each in group for row in each.rows()]
         keys = list(dict.fromkeys(key for row, _ in pairs for key in row))
         return [{key: row.get(key) for key in keys} | {"law": law and round(law(row), 1)} for row, law in pairs]
@@ -291,7 +276,7 @@ def measure_capacity(
         N, and the number of sequences, all of length T.
     m : int or list, optional
         M, hidden neurons of networks under short names; by default 500. If it varies, also of those of yours that have a
-        parameter `n_hidden`, which else keep their own.
+        parameter `n_hidden`, which else have their own.
     flips : int, str or list
         Flipped units in the cue: a percentage of N such as "10%", or a number.
     success : float
@@ -392,7 +377,7 @@ class Capacity(Result):
     tried: dict[int, tuple[int, int]]
     """Successes and trials at each length."""
     curve: SuccessCurve
-    """What the trials tell about success at any length."""
+    """Beliefs about success at any length after the trials."""
 
     def describe(self) -> str:
         """Describe the capacity and its interval."""
@@ -503,7 +488,7 @@ class Search:
     def _interval(self) -> tuple[float, float, float]:
         """The interval of the capacity and the median, with the ends moved outwards to lengths that were tried.
 
-        Between a length with a success and one with a failure only the assumed shape of the curve says where success ends; a
+        Between a length with a success and one with a failure only the assumed shape of the curve determines its end; a
         steep one may end anywhere.
         """
         low, median, high = self.curve.capacity(_SURE)

@@ -131,7 +131,7 @@ def compare(
     1
     """
     own_data = None if data is None else read_data(data)
-    test = _asked(protocol, own_data, n=n, m=m, t=t, flips=flips, values=values)
+    test = _choose_test(protocol, own_data, n=n, m=m, t=t, flips=flips, values=values)
     each = test.trials if trials is None else check_count(trials, "trials")
     chosen = choose_networks(networks, files)
     if not test.values or not chosen:
@@ -154,28 +154,13 @@ def compare(
         by_value,
         [plan.describe(name, network) for name, network in chosen.items()],
         seed=seed,
-        n_hidden=test.n_hidden,
         data=None if brought is None else brought.description | {"length": brought.length},
         certain=plan.certain(chosen),
     )
 
 
 def read_data(data: Any) -> Sequences:
-    """Return what a user wants to compare networks on as sequences, loops closed for as large a context as they need.
-
-    Parameters
-    ----------
-    data : Sequences, array of +-1 of shape (T, N), list of these, or path
-
-    Returns
-    -------
-    Sequences
-
-    Examples
-    --------
-    >>> read_data([[1, 1], [1, -1], [-1, 1]]).shape
-    (3, 2)
-    """
+    """Return what a user wants to compare networks on as sequences, loops closed for as large a context as they need."""
     if isinstance(data, (str, os.PathLike)):
         from seqattractor.io._load import load
 
@@ -185,12 +170,12 @@ def read_data(data: Any) -> Sequences:
         data = Sequences(X, lengths)
     check_sequences(data)  # of at least two patterns each
     sequences: Sequences = data
-    with suppress(ConflictError):  # no context tells what follows: networks say so themselves, or try
+    with suppress(ConflictError):  # no context resolves it: networks raise this themselves, or try
         sequences = prepare(sequences, "auto")
     return sequences
 
 
-def _asked(protocol: str | None, data: Sequences | None, **sizes: Any) -> ComparisonTest:
+def _choose_test(protocol: str | None, data: Sequences | None, **sizes: Any) -> ComparisonTest:
     """The test that the user wants, with the sizes that the user wants."""
     if data is None:
         return get_test("random" if protocol is None else protocol).ask(**sizes)
@@ -315,29 +300,15 @@ class _Plan:
         return {(name, value) for name in fixed for value in clean}
 
 
-def default_networks() -> list[str]:
-    """Return the short names of the networks that are compared where none are named."""
-    return [name for name in REGISTRY if name not in ON_REQUEST]
-
-
 def choose_networks(networks: Networks | None, files: Sequence[str] = ()) -> dict[str, str | Brought]:
-    """Return the networks of a comparison by their names, in a fixed order: short names, and networks of the user's.
-
-    Parameters
-    ----------
-    networks : as in `compare`
-    files : list of str
-        Files whose networks join the others.
-
-    Returns
-    -------
-    dict of str to str or Brought
-    """
+    """Return the networks of a comparison (as in `compare`, joined by those in `files`) by name, in a fixed order."""
     own = {name: Brought(network) for name, network in import_files(files).items()}
     if isinstance(networks, Mapping):
         return {**{name: Brought(_as_network(network)) for name, network in networks.items()}, **own}
+    if networks is None:
+        networks = [name for name in REGISTRY if name not in ON_REQUEST]
     single = isinstance(networks, (str, SequenceMemory)) or inspect.isclass(networks)
-    named: Iterable[Any] = [networks] if single else default_networks() if networks is None else networks
+    named: Iterable[Any] = [networks] if single else networks
     chosen: dict[str, str | Brought] = {}
     for each in named:
         if isinstance(each, SequenceMemory) or inspect.isclass(each):

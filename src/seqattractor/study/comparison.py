@@ -1,4 +1,4 @@
-"""The result of a comparison: rows, times apart from them, and texts that are the same for the same seed."""
+"""The result of a comparison: rows, times separate from them, and texts that are the same for the same seed."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def network_row(name: str, traits: Traits, *, family: str = "yours", setting: st
 class Comparison(Result):
     """Results of all networks on one test.
 
-    The same seed gives the same settings, networks and results, whoever computed them; only the seconds differ from run to run.
+    The same seed gives the same settings, networks and results with any executor; only the seconds differ from run to run.
     """
 
     _drawn_by = "comparison_curves"
@@ -161,11 +161,10 @@ class Comparison(Result):
         networks: list[Row],
         *,
         seed: int,
-        n_hidden: int,
         data: Mapping[str, Any] | None = None,
         certain: Collection[tuple[str, Any]] = (),
     ) -> Comparison:
-        """Put trials together: for each value and trial the networks' outcomes as `compare_once` gives them, and `network_row`s.
+        """Put trials together: for each value and trial the networks' outcomes as `Outcome`s, and `network_row`s.
 
         Where the outcome of a network at a value is `certain`, since further trials only repeat the first, that one counts,
         without an interval.
@@ -178,7 +177,7 @@ class Comparison(Result):
             "criterion": test.criterion,
             "values": list(outcomes),
             "trials": len(next(iter(outcomes.values()))),
-            "n_hidden": n_hidden,
+            "n_hidden": test.n_hidden,
             "seed": seed,
             "varies": test.varies,
             "sizes": {name: value for name, value in test.sizes.items() if name != test.varies},

@@ -101,14 +101,7 @@ class ComparisonTest:
             raise ValueError(f"a value of the protocol {self.name!r} looks like {example}, but this is {text!r}.") from None
 
     def ask(self, *, n: Any = None, m: Any = None, t: Any = None, flips: Any = None, values: Any = None) -> ComparisonTest:
-        """Return the test with sizes of the user's: numbers or lists, of which one varies along the axis.
-
-        Examples
-        --------
-        >>> test = get_test("noise").ask(n=50, t=20, flips=["0%", "10%"])
-        >>> test.axis, test.values, test.setting
-        ('flipped units of the cue', (0, 5), 'one random periodic sequence of T = 20 patterns of N = 50 units')
-        """
+        """Return the test with sizes of the user's: numbers or lists, of which one varies along the axis."""
         own = OWN_AXIS[self.name]
         given = {
             name: _several(value, name) for name, value in (("n", n), ("m", m), ("t", t), ("flips", flips)) if value is not None
@@ -251,38 +244,14 @@ TESTS: dict[str, ComparisonTest] = {
 
 
 def get_test(name: str) -> ComparisonTest:
-    """Return a test by its name.
-
-    Examples
-    --------
-    >>> get_test("noise").axis
-    'flipped units of the cue'
-    """
+    """Return a test by its name."""
     if not isinstance(name, str) or name not in TESTS:
         raise ValueError(no_such("protocol", name, TESTS))
     return TESTS[name]
 
 
 def own_data_test(data: Any, *, name: str) -> ComparisonTest:
-    """Return the test that a user's own sequences make: the same in every trial, recalled from cues with more and more flips.
-
-    Parameters
-    ----------
-    data : Sequences
-    name : str
-        What they are called.
-
-    Returns
-    -------
-    ComparisonTest
-
-    Examples
-    --------
-    >>> import seqattractor as sa
-    >>> test = own_data_test(sa.datasets.random_periodic(10, 50, rng=0), name="mine")
-    >>> test.values, test.setting
-    ((0, 2, 5, 8, 10, 12, 15, 18, 20), 'one loop of 10 patterns of N = 50 units; the same in every trial')
-    """
+    """Return the test on a user's `Sequences`: the same in every trial, recalled from cues with more and more flips."""
     few, most, number, (_, n) = int(data.lengths.min()), int(data.lengths.max()), len(data.lengths), data.shape
     closed = all(data.loops)
     lengths = f"{most}" if few == most else f"{few} to {most}"
@@ -303,7 +272,13 @@ def own_data_test(data: Any, *, name: str) -> ComparisonTest:
 
 
 Outcome = dict[str, Any]
-"""What one network did in one trial at one value, or {"error": a sentence} if it could not take part."""
+"""What one network did in one trial at one value, or {"error": a sentence} if it could not take part.
+
+``success`` (all sequences recalled), ``recalled`` (how many of them), ``in_phase`` (how many in phase with the cue; None for a
+network that dwells), ``sequences``, ``one_step_error`` (fraction of wrong units one step after a stored pattern), ``epochs``
+until one had no error (0 if nothing is learned, None if there was none), ``parameters``, ``order`` (how many patterns it sees),
+and the times ``learn_seconds`` and ``recall_seconds``.
+"""
 
 
 def run_comparison_trial(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str, Any]:
@@ -312,11 +287,14 @@ def run_comparison_trial(settings: dict[str, Any], seed: np.random.SeedSequence)
     The settings are ``test`` (a key of `TASKS`), ``value`` along its axis, or ``values`` for all of which the network learns
     once, ``axis`` if that is not the test's own, ``sizes`` that are not those of the test, ``data`` (the user's, for the test of
     that name), ``network`` (a short name or a network that is not fitted) and ``parameters`` of it. The seed is that of
-    `place_of`, the same for all networks. Gives ``outcomes``, for each value as `compare_once` does, and their ``seconds``.
+    `place_of`, the same for all networks; sequences, network and cues have streams of their own. Gives ``outcomes``, an
+    `Outcome` for each value, and their ``seconds``.
     """
     prototype = make_prototype(settings["network"], settings.get("parameters", {}), test=settings["test"])
     if "value" in settings:
-        outcomes = [compare_once(settings, prototype, seed)]
+        of_data, of_network, of_cue = seed.spawn(3)
+        task = make_task(settings, settings["value"], np.random.default_rng(of_data))
+        outcomes = _take_part(prototype, [(task, of_cue)], of_network)
     else:
         of_data, of_network = seed.spawn(2)
         assert isinstance(seed.entropy, int)  # as `seed_of` made it
@@ -344,21 +322,6 @@ def make_task(settings: dict[str, Any], value: Any, rng: np.random.Generator) ->
     axis = settings.get("axis", OWN_AXIS[settings["test"]])
     of_user = {"data": settings["data"]} if "data" in settings else {}
     return TASKS[settings["test"]](rng, **settings.get("sizes", {}), **of_user, **{axis: value})
-
-
-def compare_once(settings: dict[str, Any], prototype: SequenceMemory, seed: np.random.SeedSequence) -> Outcome:
-    """Let a copy of a network learn and recall the sequences of a trial; settings as in `run_comparison_trial`, with a value.
-
-    Returns ``success`` (all sequences recalled), ``recalled`` (how many of them), ``in_phase`` (how many in phase with the cue;
-    None for a network that dwells), ``sequences``, ``one_step_error`` (fraction of wrong units one step after a stored
-    pattern), ``epochs`` until one had no error (0 if nothing is learned, None if there was none), ``parameters``, ``order`` (how
-    many patterns it sees), and the times ``learn_seconds`` and ``recall_seconds``; or only ``error``. Sequences, network and
-    cues have streams of their own.
-    """
-    of_data, of_network, of_cue = seed.spawn(3)
-    task = make_task(settings, settings["value"], np.random.default_rng(of_data))
-    (outcome,) = _take_part(prototype, [(task, of_cue)], of_network)
-    return outcome
 
 
 def make_prototype(
@@ -391,7 +354,7 @@ def rehearse(prototype: SequenceMemory, n_units: int) -> None:
     """Let a network of the user's learn and recall a few random patterns, and raise a ValueError that names the mistake."""
     task = _loop(np.random.default_rng(0), t=min(_REHEARSED, 2 ** min(n_units, 9)), n=n_units, flips=0)
     try:
-        net = _with_seed(prototype, np.random.SeedSequence(0))
+        net = seeded(prototype, 0)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             net.fit(task.X, task.lengths)
@@ -411,7 +374,7 @@ def _take_part(
 ) -> list[Outcome]:
     """Let a network learn the sequences of the first task once, and recall from the cues of each; errors are results, too."""
     first = tasks[0][0]
-    net = _with_seed(prototype, of_network)
+    net = seeded(prototype, int(of_network.generate_state(1)[0]))
     try:
         started = time.perf_counter()
         net.fit(first.X, first.lengths)
@@ -420,11 +383,6 @@ def _take_part(
     except EXPECTED as error:
         return [{"error": describe_failure(error, net)} for _ in tasks]
     return [_recall(net, task, of_cue) | of_learning for task, of_cue in tasks]
-
-
-def _with_seed(prototype: SequenceMemory, seed: np.random.SeedSequence) -> SequenceMemory:
-    """A copy of a network that is not fitted, with a seed if it wants one."""
-    return seeded(prototype, int(seed.generate_state(1)[0]))
 
 
 def _of_learning(net: SequenceMemory, task: Task) -> Outcome:
@@ -504,10 +462,10 @@ def _context(rng: np.random.Generator, *, repeated: int, n: int = 100, flips: in
     partner: dict[int, int] = {}
     while len(partner) < 2 * repeated:
         a, b = map(int, rng.choice(np.arange(1, period), 2, replace=False))
-        apart = 1 < abs(a - b) < period - 1
-        # Where the neighbours of the two were a pair as well, neither successor nor predecessor would tell them apart.
+        separate = 1 < abs(a - b) < period - 1
+        # Where the neighbours of the two were a pair as well, neither successor nor predecessor would distinguish them.
         alone = partner.get(a - 1) != b - 1 and partner.get(a + 1) != b + 1
-        if apart and alone and not {a, b} & partner.keys():
+        if separate and alone and not {a, b} & partner.keys():
             partner |= {a: b, b: a}
             X[b] = X[a]
     return Task(np.concatenate([X, X[:2]]), np.array([period + 2]), flips=as_flips(flips, n))

@@ -103,7 +103,7 @@ def _version() -> str:
 
 
 class _Cluster:
-    """Keeps a cluster busy with chunks of trials."""
+    """A cluster, supplied with chunks of trials."""
 
     def __init__(self, client: Any, address: str) -> None:
         self.client, self.address = client, address
@@ -115,7 +115,7 @@ class _Cluster:
         self.chunk = 1
 
     def run(self, trials: Trials) -> Iterator[list[Finished]]:
-        """Return trials back as they finish."""
+        """Yield trials as they finish."""
         while True:
             self._fill(trials)
             if not self.pending:
@@ -171,7 +171,7 @@ class _Cluster:
 
     @contextmanager
     def _one_sentence(self) -> Iterator[None]:
-        """Turn a lost cluster into one sentence that says what to do."""
+        """Turn a lost cluster into one sentence with the remedy."""
         try:
             yield
         except ClusterLost as error:

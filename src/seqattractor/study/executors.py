@@ -43,14 +43,7 @@ HOW_TO_START = (
 
 
 def do_trial(trial: Trial) -> Finished:
-    """Do one trial, here and now; an error becomes part of the result.
-
-    Examples
-    --------
-    >>> from seqattractor.study.protocol import RETRIEVAL, Point
-    >>> do_trial(Trial(Point(RETRIEVAL, {"network": "lookup", "n": 3, "t": 100}, seed=0), 0)).error
-    'ValueError: there are only 8 different patterns of 3 units, fewer than the 99 asked for.'
-    """
+    """Do one trial, here and now; an error becomes part of the result."""
     _one_thread()
     started = time.perf_counter()
     outcome, error, times = None, None, None
@@ -58,11 +51,11 @@ def do_trial(trial: Trial) -> Finished:
         outcome = trial.run()
         times = outcome.pop("seconds", None)
     except Exception as problem:  # whatever it is, the other trials continue
-        error = _say(problem, trial)
+        error = _describe_error(problem, trial)
     return Finished(trial, outcome, error, time.perf_counter() - started, platform.node(), _version(), times)
 
 
-def _say(problem: Exception, trial: Trial) -> str:
+def _describe_error(problem: Exception, trial: Trial) -> str:
     """What went wrong, and in a network of the user's, where."""
     from seqattractor.study.user_networks import Brought, describe_failure  # slow to import
 
@@ -159,7 +152,7 @@ def process_pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
     context = multiprocessing.get_context("spawn")
     for _ in range(_STARTS):
         there, here = context.Pipe(duplex=False)
-        with without_ctrl_c():  # this may start a process that keeps track of locks
+        with without_ctrl_c():  # this may start a process that tracks locks
             pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_start_worker, initargs=(there,))
         try:
             # A worker that dies before it has a trial is not a trial's fault.

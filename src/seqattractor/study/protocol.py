@@ -1,16 +1,11 @@
 """What a trial is, for everything that runs trials: sweeps, capacities, comparisons and the paper's tables.
 
-A `Protocol` names a function at the top of a module that does one trial: ``(settings, seed) -> outcome``, with plain JSON
-values in and out and all randomness from the seed. A `Point` is a protocol with settings and the user's seed, a `Trial` one of
-the trials at a point. `Rounds` puts trials in order, `seqattractor.study.run.run_trials` does those that a `Store`
-does not have (here, in processes or on Dask), and ``store.get(trial)`` gives them back::
+A `Protocol` names a function that does one trial, a `Point` is a protocol with settings and the user's seed, a `Trial` one of
+the trials at a point. `Rounds` puts trials in order, `run_trials` does those that a `Store` does not have::
 
-    TABLE = Protocol("table1", "seqattractor.paper.retrieval:retrieve_sequence")
-    trials = Rounds([(Point(TABLE, {"T": 10, "M": 500}, seed), n_trials), ...])
-    run_trials(trials, store, choose_executor(jobs, dask), current=True, progress=show)
+    trials = Rounds([(Point(PROTOCOL, {"T": 10, "M": 500}, seed), n_trials), ...])
+    run_trials(trials, store, choose_executor(jobs, dask), current=True)
     outcomes = [store.get(trial).outcome for trial in trials]
-
-A function that measures times gives them under the key "seconds" of its outcome; they are stored beside the rest.
 """
 
 from __future__ import annotations
@@ -51,13 +46,7 @@ _ENCODER = json.JSONEncoder(sort_keys=True, allow_nan=False, default=_describe)
 
 
 def canonical(value: Any) -> str:
-    """Write plain values as JSON in one way only, with sorted keys.
-
-    Examples
-    --------
-    >>> canonical({"t": 10, "n": 40})
-    '{"n": 40, "t": 10}'
-    """
+    """Write plain values as JSON in one way only, with sorted keys."""
     return _ENCODER.encode(value)
 
 
@@ -67,16 +56,7 @@ def digest_of(value: Any) -> str:
 
 
 def seed_of(seed: int, place: Any, trial: int) -> np.random.SeedSequence:
-    """Return the seed of a trial, which depends on what the trial is, not on the executor or the time.
-
-    Its spawn key is a hash of `place`, the plain values that say what is tried, and the number of the trial.
-
-    Examples
-    --------
-    >>> a, b = (seed_of(0, {"t": 10}, trial).generate_state(1) for trial in (0, 1))
-    >>> bool(a == b)
-    False
-    """
+    """Return the seed of a trial: its spawn key is a hash of `place`, what is tried, and the number of the trial."""
     digest = hashlib.sha256(canonical(place).encode()).digest()
     words = np.frombuffer(digest, dtype=">u4")[:4].tolist()
     return np.random.SeedSequence(seed, spawn_key=(*words, trial))
@@ -102,15 +82,11 @@ class Protocol:
     ----------
     name : str
     trial : str
-        "module:function" of the function ``(settings, seed) -> outcome``.
+        "module:function" of a function at the top of a module, ``(settings, seed) -> outcome``, with plain JSON values in and out
+        and all randomness from the seed. Times that it measures stand under the key "seconds" of its outcome.
     place : callable, optional
         A function at the top of a module that gives, for settings, the plain values on which seeds depend. Trials with the same
         place have the same seeds, as networks that are compared must. By default the name and all settings.
-
-    Examples
-    --------
-    >>> RETRIEVAL.run({"network": "one-hot", "n": 20, "t": 8}, np.random.SeedSequence(0))["success"]
-    True
     """
 
     name: str
@@ -130,13 +106,7 @@ class Protocol:
 
 @cache
 def code_digest() -> str:
-    """Compute a digest (12 hexadecimal digits) of the sources that trials run: the package without what only shows results.
-
-    Examples
-    --------
-    >>> len(code_digest())
-    12
-    """
+    """Compute a digest (12 hexadecimal digits) of the sources that trials run: the package without what only shows results."""
     root, digest = Path(__file__).parents[1], hashlib.sha256()
     for path in sorted(root.rglob("*.[pch]*")):
         name = path.relative_to(root)
@@ -156,15 +126,7 @@ RETRIEVAL = Protocol("retrieval", "seqattractor.study.trial:run_trial", itself)
 
 @dataclass(frozen=True)
 class Point:
-    """One combination of settings.
-
-    Parameters
-    ----------
-    protocol : Protocol
-    settings : dict
-    seed : int
-        The user's seed.
-    """
+    """One combination of settings of a protocol, with the user's seed."""
 
     protocol: Protocol
     settings: Settings
@@ -194,26 +156,15 @@ class Trial:
         """Do it, here and now."""
         protocol, settings = self.point.protocol, self.point.settings
         place = [protocol.name, settings] if protocol.place is None else protocol.place(settings)
-        given = {name: getattr(value, "content", value) for name, value in settings.items()}
+        given = {name: getattr(value, "network", value) for name, value in settings.items()}
         return protocol.run(given, seed_of(self.point.seed, place, self.number))
 
 
 class Rounds(Collection[Trial]):
     """The trials of points, each once: the first of every point, then the second, and so on. They are made as they are asked for.
 
-    After one round every curve is there, roughly, and the time left is known.
-
-    Parameters
-    ----------
-    wanted : iterable of (Point, int)
-        How many trials of each point; of a point that occurs more than once, the largest number counts.
-
-    Examples
-    --------
-    >>> a, b = (Point(RETRIEVAL, {"t": t}, 0) for t in (10, 20))
-    >>> trials = Rounds([(a, 2), (b, 1)])
-    >>> [(trial.point.settings["t"], trial.number) for trial in trials], len(trials)
-    ([(10, 0), (20, 0), (10, 1)], 3)
+    After one round every curve is there, roughly, and the time left is known. `wanted` has points, each with its number of
+    trials; of a point that occurs more than once, the largest number counts.
     """
 
     def __init__(self, wanted: Iterable[tuple[Point, int]]) -> None:

@@ -44,13 +44,7 @@ OWN_AXIS = {
 
 
 def as_flips(flips: int | str, n: int) -> int:
-    """Return a number of flipped units that may be a percentage of N.
-
-    Examples
-    --------
-    >>> as_flips("10%", 250), as_flips(7, 250)
-    (25, 7)
-    """
+    """Return a number of flipped units that may be a percentage of N."""
     if not isinstance(flips, str):
         return flips
     try:

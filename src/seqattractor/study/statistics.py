@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -25,12 +25,6 @@ def decide(rows: Sequence[Mapping[str, Any]]) -> Decided:
 
     One value after another is tested, from either end, until one is not decided: so the level is that of a network, not only of
     a value. A row whose interval is one point stands for trials that would all be the same, and needs no test.
-
-    Examples
-    --------
-    >>> rows = [{"value": v, "successes": s, "trials": 6, "low": 0, "high": 1} for v, s in ((10, 6), (20, 4), (40, 0))]
-    >>> decide(rows)
-    Decided(most=10, fails_from=40)
     """
     sides = [int(2 * row["low"] - 1) if row["low"] == row["high"] else side(row["successes"], row["trials"]) for row in rows]
     values = [row["value"] for row in rows]
@@ -44,11 +38,6 @@ def side(successes: int, trials: int) -> int:
 
     This is the exact binomial test of one half, two-sided at the level 0.05: a Wilson interval beside one half is wrong in 12.5 %
     of cases with 4 trials. Fewer than 6 trials decide nothing.
-
-    Examples
-    --------
-    >>> side(4, 4), side(6, 6), side(0, 6)
-    (0, 1, -1)
     """
     from scipy.stats import binomtest
 
@@ -59,37 +48,19 @@ def side(successes: int, trials: int) -> int:
 
 @dataclass(frozen=True)
 class Difference:
-    """Two networks on the same trials: how often either succeeds at more values, and how likely that is by chance."""
+    """Two networks on the same trials: which succeeds at more values more often, and how likely that is by chance."""
 
     better: str
     worse: str
-    more: int
-    """In how many trials the better one succeeds at more values."""
-    fewer: int
     p: float
     """Two-sided exact sign test, corrected by Holm for all pairs."""
 
 
 def differences(by_trial: Mapping[str, Sequence[str]]) -> list[Difference]:
-    """Compare all pairs of networks trial by trial.
+    """Compare all pairs of networks trial by trial, and return one `Difference` for each, the most certain first.
 
-    A trial counts once, however many values it has: for each network how many of them it recalls. The sign test is exact, and
-    Holm's correction is for all the pairs.
-
-    Parameters
-    ----------
-    by_trial : mapping of str to sequences of str
-        For each network its successes by trial ("1101") at each value.
-
-    Returns
-    -------
-    list of Difference
-        One for each pair, the most certain first.
-
-    Examples
-    --------
-    >>> differences({"a": ["11111111", "11111110"], "b": ["11000000", "00000000"]})
-    [Difference(better='a', worse='b', more=8, fewer=0, p=0.0078125)]
+    Each network has its successes by trial ("1101") at each value. A trial counts once, however many values it has: for each
+    network how many of them it recalls. The sign test is exact, and Holm's correction is for all the pairs.
     """
     from scipy.stats import binomtest
 
@@ -98,20 +69,14 @@ def differences(by_trial: Mapping[str, Sequence[str]]) -> list[Difference]:
     for first, second in combinations(totals, 2):
         more = sum(a > b for a, b in zip(totals[first], totals[second], strict=True))
         fewer = sum(a < b for a, b in zip(totals[first], totals[second], strict=True))
-        names, counts = ((first, second), (more, fewer)) if more >= fewer else ((second, first), (fewer, more))
-        found.append((*names, *counts, float(binomtest(more, more + fewer).pvalue) if more + fewer else 1.0))
-    found.sort(key=lambda each: each[-1])
-    return [Difference(*pair[:4], p) for pair, p in zip(found, holm([pair[-1] for pair in found]), strict=True)]
+        better, worse = (first, second) if more >= fewer else (second, first)
+        found.append(Difference(better, worse, float(binomtest(more, more + fewer).pvalue) if more + fewer else 1.0))
+    found.sort(key=lambda each: each.p)
+    return [replace(pair, p=p) for pair, p in zip(found, holm([pair.p for pair in found]), strict=True)]
 
 
 def holm(p: Sequence[float]) -> list[float]:
-    """Correct p-values for their number by Holm's step-down procedure.
-
-    Examples
-    --------
-    >>> holm([0.01, 0.04, 0.03])
-    [0.03, 0.06, 0.06]
-    """
+    """Correct p-values for their number by Holm's step-down procedure."""
     corrected = [0.0] * len(p)
     running = 0.0
     for rank, k in enumerate(sorted(range(len(p)), key=lambda k: p[k])):

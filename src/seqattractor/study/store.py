@@ -314,7 +314,7 @@ class Store:
 
     @contextmanager
     def _clear_errors(self, what: str = "be written") -> Iterator[None]:
-        """Turn an error of SQLite into one sentence that says what to do."""
+        """Turn an error of SQLite into one sentence with the remedy."""
         try:
             yield
         except (sqlite3.Error, UnicodeDecodeError) as error:  # the latter from a message of SQLite on a damaged schema
@@ -332,12 +332,12 @@ class Store:
 
 def describe_damage(path: str | os.PathLike[str], problem: str | None, damaged: Sequence[str]) -> str:
     """Describe in sentences what of a study is damaged."""
-    told = [f"{path} is damaged: SQLite finds {problem}; trials that cannot be read count as missing."] if problem else []
+    sentences = [f"{path} is damaged: SQLite finds {problem}; trials that cannot be read count as missing."] if problem else []
     if n := len(damaged):
         named = "; ".join(damaged[:_NAMED]) + (f"; and {n - _NAMED} more" if n > _NAMED else "")
         rows = "1 damaged row is left out and counts" if n == 1 else f"{n} damaged rows are left out and count"
-        told.append(f"{path}: {rows} as missing: {named}.")
-    return " ".join(told)
+        sentences.append(f"{path}: {rows} as missing: {named}.")
+    return " ".join(sentences)
 
 
 # -- rows ---------------------------------------------------------------------------------------------------------

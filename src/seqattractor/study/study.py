@@ -173,22 +173,8 @@ def study_in(store: Store) -> Study:
 def trial_rows(store: Store, study: Study, *, timing: bool = False) -> Iterator[Row]:
     """Yield a row for each trial of an open study, all with the same keys, ordered by settings, seed and number of the trial.
 
-    Parameters
-    ----------
-    store : Store
-        Hold `Store.at_one_moment` around `study_in` and this, if others may write to it.
-    study : Study
-        The result of `study_in`.
-    timing : bool
-        Add seconds, host and version of the code, which differ from run to run.
-
-    Examples
-    --------
-    >>> from seqattractor.study.executors import do_trial
-    >>> with Store() as store:
-    ...     _ = store.add([do_trial(trial) for trial in Grid({"network": "lookup", "n": 20, "t": [9, 5]}, trials=2).all_trials()])
-    ...     [(row["t"], row["trial"], row["success"]) for row in trial_rows(store, study_in(store))]
-    [(5, 0, True), (5, 1, True), (9, 0, True), (9, 1, True)]
+    Hold `Store.at_one_moment` around `study_in` and this, if others may write to it. `timing` adds seconds, host and version of
+    the code, which differ from run to run.
     """
     names = ("error", "seconds", "host", "version") if timing else ("error",)
     for counts, settings in _with_settings(study.points):
@@ -199,14 +185,7 @@ def trial_rows(store: Store, study: Study, *, timing: bool = False) -> Iterator[
 
 
 def settings_of(point: Point) -> Row:
-    """Return all settings of a point, with defaults; M is None for networks without hidden neurons to choose.
-
-    Examples
-    --------
-    >>> from seqattractor.study.protocol import RETRIEVAL
-    >>> settings_of(Point(RETRIEVAL, {"network": "lookup", "t": 10}, seed=0))["n"]
-    100
-    """
+    """Return all settings of a point, with defaults; M is None for networks without hidden neurons to choose."""
     settings = DEFAULTS | point.settings
     own = getattr(settings["network"], "description", settings["network"])
     if isinstance(own, dict):  # a network of the user's

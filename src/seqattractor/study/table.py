@@ -16,28 +16,9 @@ Row = dict[str, Any]
 
 
 def export(rows: Iterable[Row], path: str | os.PathLike[str]) -> int:
-    """Write rows as CSV or Parquet, by the ending of the file; whole or not at all.
+    """Write rows with the same keys as CSV or Parquet, by the ending of the file, whole or not at all; return their number.
 
-    Parameters
-    ----------
-    rows : iterable of dict
-        All with the same keys. CSV is written row by row; for Parquet, where a column has one type, all values are in memory.
-    path : str or path
-        Ending in .csv or .parquet.
-
-    Returns
-    -------
-    int
-        How many rows there are.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "table.csv"
-    >>> export([{"t": 10, "success": True}], path)
-    1
-    >>> path.read_text().splitlines()
-    ['t,success', '10,true']
+    CSV is written row by row; for Parquet, where a column has one type, all values are in memory.
     """
     kind = Path(path).suffix.lower()
     if kind not in _WRITERS:
@@ -47,13 +28,7 @@ def export(rows: Iterable[Row], path: str | os.PathLike[str]) -> int:
 
 
 def as_csv(rows: Iterable[Row]) -> bytes:
-    r"""Return rows as CSV with a heading; nothing for None, true and false for booleans.
-
-    Examples
-    --------
-    >>> as_csv([{"a": None, "b": 0.5}])
-    b'a,b\n,0.5\n'
-    """
+    """Return rows as CSV with a heading; nothing for None, true and false for booleans."""
     file = io.BytesIO()
     _write_csv(rows, file)
     return file.getvalue()

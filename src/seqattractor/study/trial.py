@@ -30,7 +30,7 @@ def run_trial(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[st
     ----------
     settings : dict
         Those of `DEFAULTS` that differ, and parameters of the network: ``network`` a short name, or a network that is not fitted,
-        which keeps its own parameters, M included unless it is given; ``n`` N, ``m`` M, ``t`` T (with the last pattern, which is
+        which has its own parameters, M included unless it is given; ``n`` N, ``m`` M, ``t`` T (with the last pattern, which is
         the first again), ``sequences`` how many of them, ``flips`` of units in each cue, ``recall_noise`` flips before every step
         of recall, ``correlation`` and ``pattern_bias`` of the patterns, ``periods`` how many T steps recall may take,
         ``measure_basin`` whether to measure the basin too.
@@ -78,14 +78,7 @@ def run_trial(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[st
 
 
 def seeded(prototype: SequenceMemory, seed: int) -> SequenceMemory:
-    """Return a copy of a network that is not fitted, with a seed if it wants one and has none.
-
-    Examples
-    --------
-    >>> import seqattractor as sa
-    >>> seeded(sa.SequenceAttractor(80), 5).random_state, seeded(sa.SequenceAttractor(80, random_state=1), 5).random_state
-    (5, 1)
-    """
+    """Return a copy of a network that is not fitted, with a seed if it wants one and has none."""
     net: SequenceMemory = clone(prototype)
     if net.get_params(deep=False).get("random_state", 0) is None:
         net.set_params(random_state=seed)
@@ -217,14 +210,6 @@ def judge(paths: Patterns, task: Task, net: SequenceMemory) -> list[int | None]:
 
     A loop is retrieved if all its patterns appear in order somewhere in the path: the time is the tau of section 6.2. An open
     sequence is retrieved, at 0, if recall locks on at its first step: every pattern after the cue is right and in phase.
-
-    Examples
-    --------
-    >>> import seqattractor as sa
-    >>> X = sa.datasets.random_periodic(5, 20, rng=0)
-    >>> late = np.concatenate([-X[:2], X])[None]
-    >>> judge(late, Task(X, np.array([5]), flips=0), sa.zoo.LookupMemory().fit(X))
-    [2]
     """
     sequences = list(split(task.X, task.lengths))
     return [_judge_one(path, x, task, net) for path, x in zip(paths, sequences, strict=True)]
@@ -253,12 +238,6 @@ def draw_sequences(
     """Draw periodic sequences, x(T) = x(1), in which no pattern occurs twice otherwise: X of shape (n_sequences * T, N), lengths.
 
     Correlation and bias are those of `seqattractor.datasets.random_periodic`, whose sequence this is for one.
-
-    Examples
-    --------
-    >>> X, lengths = draw_sequences(3, 10, 40, rng=np.random.default_rng(0))
-    >>> X.shape, bool((X[0] == X[9]).all())
-    ((30, 40), True)
     """
     if n_sequences == 1:
         X = random_periodic(T, N, correlation=correlation, bias=bias, rng=rng).patterns

@@ -29,23 +29,17 @@ class Tuned:
 
 
 def tuned(name: str, protocol: str) -> Tuned:
-    """Return the setting of a network for a protocol: that for repeated patterns in "context", else that for random sequences.
-
-    Examples
-    --------
-    >>> tuned("hebbian", "noise")
-    Tuned(parameters={}, origin='default, nothing to tune')
-    """
+    """Return the setting of a network for a protocol: that for repeated patterns in "context", else that for random sequences."""
     of_network = _results().get(name)
     if of_network is None:
         return Tuned({}, "default, not tuned")
     tried = of_network["context" if protocol == "context" else "random"]
     best = tried[choose(tried)]
-    said = describe_setting(name, best["parameters"])
+    setting = describe_setting(name, best["parameters"])
     why = f"best of {len(tried)} tried"
     if len(tried) == 1:
         why = "no failure in tuning" if never_failed(best) else "nothing to tune"
-    return Tuned(best["parameters"], f"{said if said == 'default' else f'tuned: {said}'}, {why}")
+    return Tuned(best["parameters"], f"{setting if setting == 'default' else f'tuned: {setting}'}, {why}")
 
 
 def never_failed(setting: Mapping[str, Any]) -> bool:

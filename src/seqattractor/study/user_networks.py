@@ -24,15 +24,7 @@ from seqattractor.sequences import Lengths, Patterns
 
 
 class OwnData:
-    """Sequences of the user's that networks are compared on, wherever trials are done.
-
-    Parameters
-    ----------
-    patterns : ndarray of int8, shape (T, N)
-    lengths : ndarray of int64, shape (S,)
-    closed : bool
-        Whether every sequence is a loop.
-    """
+    """Sequences of the user's, all loops or all open, that networks are compared on, wherever trials are done."""
 
     def __init__(self, patterns: Patterns, lengths: Lengths, *, closed: bool) -> None:
         self.patterns, self.lengths, self.closed = patterns, lengths, closed
@@ -44,11 +36,6 @@ class OwnData:
         digest = hashlib.sha256(json.dumps([rows, units, lengths, self.closed]).encode())
         digest.update(np.packbits(self.patterns > 0, axis=1).tobytes())
         return {"digest": digest.hexdigest()[:32], "patterns": rows, "units": units, "sequences": len(lengths)}
-
-    @property
-    def content(self) -> OwnData:
-        """What a trial gets."""
-        return self
 
     @property
     def length(self) -> int | None:
@@ -77,14 +64,7 @@ def own_modules(network: SequenceMemory) -> set[str]:
 
 
 def describe_failure(error: BaseException, network: SequenceMemory) -> str:
-    """Describe what went wrong in a network; where it runs code of the user's, also where.
-
-    Examples
-    --------
-    >>> import seqattractor as sa
-    >>> describe_failure(ValueError("it is too long."), sa.zoo.LookupMemory())
-    'it is too long.'
-    """
+    """Describe what went wrong in a network; where it runs code of the user's, also where."""
     words, name, modules = str(error) or type(error).__name__, type(error).__name__, own_modules(network)
     if isinstance(error, WrongAnswerError):  # raised by the caller of the method that gave the answer
         method = getattr(type(network), error.method, None)
@@ -106,31 +86,10 @@ def _place(code: CodeType, line: int) -> str:
 
 
 class Brought:
-    """A network of the user's that takes part in trials, here or wherever they are done.
-
-    Parameters
-    ----------
-    network : SequenceMemory
-        Not fitted.
-
-    Examples
-    --------
-    >>> import pickle
-    >>> import seqattractor as sa
-    >>> brought = Brought(sa.zoo.LookupMemory(order=2))
-    >>> brought.description["parameters"]["order"]
-    2
-    >>> pickle.loads(pickle.dumps(brought)).network
-    LookupMemory(order=2)
-    """
+    """A network of the user's, not fitted, that takes part in trials, here or wherever they are done."""
 
     def __init__(self, network: SequenceMemory) -> None:
         self.network = network
-
-    @property
-    def content(self) -> SequenceMemory:
-        """What a trial gets."""
-        return self.network
 
     @cached_property
     def description(self) -> dict[str, Any]:
@@ -162,7 +121,7 @@ def _unpack_network(packed: bytes) -> Brought:
 
 
 def _plain(value: Any) -> Any:
-    """A parameter as plain JSON, or something that tells it apart from others."""
+    """A parameter as plain JSON, or something that distinguishes it from others."""
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     if inspect.isfunction(value):
@@ -242,9 +201,9 @@ def _is_network_class(value: Any, module: ModuleType) -> bool:
 
 
 def why_not(cls: type[SequenceMemory]) -> str | None:
-    """Why no network can be made of a class without more ado, in a sentence; None if one can."""
+    """Return the reason, in a sentence, why a class cannot be called without arguments; None if it can."""
     if inspect.isabstract(cls):
-        return f"{cls.__name__} does not say what comes next; write next_patterns(self, states, memory=None)."
+        return f"{cls.__name__} does not define what comes next; write next_patterns(self, states, memory=None)."
     needed = [
         p.name
         for p in inspect.signature(cls).parameters.values()
