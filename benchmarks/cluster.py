@@ -2,7 +2,7 @@
 
     python benchmarks/cluster.py --measure                               # N=65,536, M=4,000
     python benchmarks/cluster.py --measure --n 4096 --m 1000 --trials 4  # a smaller one, to try it
-    python benchmarks/cluster.py                                         # writes the page from what was kept
+    python benchmarks/cluster.py                                         # only writes the page
 
 Workers have one thread each and sit on this machine, so that what is sent goes through its loopback. All that passes through
 the client is counted by the sizes of its arrays. Beside seconds on the clock, which other programs on the machine lengthen, stand
@@ -213,8 +213,9 @@ def page(results: dict[str, Any]) -> str:
     """The table, and what was measured."""
     fit, trials = results["fit"], results["trials"]
     first, last = fit["runs"][0], trials["runs"][0]
+    size = f"N={fit['N']:,}, M={fit['M']:,}, {fit['n']} transitions"
     names = {
-        f"one fit, N={fit['N']:,}, M={fit['M']:,}, {fit['n']} transitions, {first['epochs']} epochs": fit,
+        f"one fit, {size}, {first['epochs']} epochs": fit,
         f"reproduce table1, {last['trials']} trials": trials,
     }
     table = Table(

@@ -1,8 +1,8 @@
 """Time and memory of the two forms of the exact engine, around the point where one overtakes the other and for long sequences.
 
-    python benchmarks/long_sequences.py            # both forms, and what the model of `choose_form` says
-    python benchmarks/long_sequences.py --long     # 20,000 and 100,000 patterns by `fit`, from a file on disk
-    python benchmarks/long_sequences.py --continue # an epoch of `fit`, of a warm start, and of `partial_fit`
+    python benchmarks/long_sequences.py             # both forms, and what `choose_form` expects
+    python benchmarks/long_sequences.py --long      # `fit` of 20,000 and 100,000 patterns in a file
+    python benchmarks/long_sequences.py --continue  # an epoch of `fit`, warm start, `partial_fit`
 
 Random patterns, the settings of the paper. One thread, processor time per epoch; the forms take turns.
 """
@@ -38,7 +38,8 @@ import resource, sys, time, warnings
 import numpy as np, seqattractor as sa
 path, epochs = sys.argv[1], int(sys.argv[2])
 warnings.simplefilter("ignore")
-sa.SequenceAttractor(40, random_state=0, max_epochs=1).fit(np.load(path, mmap_mode="r")[:40])  # imported and loaded
+# so that everything is imported and loaded
+sa.SequenceAttractor(40, random_state=0, max_epochs=1).fit(np.load(path, mmap_mode="r")[:40])
 ends, started = [], time.process_time()
 net = sa.SequenceAttractor(2000, random_state=0, max_epochs=epochs)
 net.fit(np.load(path, mmap_mode="r"), callback=lambda *epoch: ends.append(time.process_time()))

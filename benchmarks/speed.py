@@ -191,7 +191,8 @@ from seqattractor.engine.exact import engine
 def peak():
     status = pathlib.Path("/proc/self/status")  # what getrusage says counts the parent process, too
     if status.exists():
-        return next(int(line.split()[1]) for line in status.read_text().splitlines() if line.startswith("VmHWM")) / 1024
+        lines = status.read_text().splitlines()
+        return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 started = peak()
 if sys.argv[1] == "digits":
@@ -203,7 +204,8 @@ else:
 began = time.perf_counter()
 learned = engine.learn(problem, n_jobs=int(sys.argv[2]))
 print(json.dumps({**sizes(problem), "epochs": learned.n_iter, "converged": learned.converged,
-                  "seconds": time.perf_counter() - began, "interpreter_mb": started, "peak_mb": peak()}))
+                  "seconds": time.perf_counter() - began,
+                  "interpreter_mb": started, "peak_mb": peak()}))
 """
 
 

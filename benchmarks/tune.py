@@ -1,8 +1,11 @@
 """Tune every registered memory by one rule, on sequences that no result is made of.
 
-    python benchmarks/tune.py --measure [NAME ...]  # runs what is missing and writes the results into the package, then the page
-    python benchmarks/tune.py --check [NAME ...]    # chosen settings and defaults on the sequences of the results
-    python benchmarks/tune.py                       # only writes docs/tuning_results.inc from the results of both
+    python benchmarks/tune.py --measure [NAME ...]  # runs what is missing, writes results and page
+    python benchmarks/tune.py --check [NAME ...]    # compares chosen settings with defaults
+    python benchmarks/tune.py                       # only writes the page from the results of both
+
+Results are written into the package, the page is docs/tuning_results.inc. --check takes the sequences
+of the results.
 
 For each memory a short list of settings, the published or default one first, at most eight and with at most 500 hidden neurons.
 Each climbs a ladder of tests, three trials on a rung: random loops of 10, 20, 40 and 80 patterns (N = 100, 10 flips), and loops

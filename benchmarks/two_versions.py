@@ -26,7 +26,8 @@ for line in sys.stdin:
     for _ in range(int(sys.argv[1])):
         seconds, learned = exact_seconds(problem, 1)
         weights = hashlib.sha256(learned.U.tobytes() + learned.V.tobytes()).hexdigest()
-        print(json.dumps([seconds, learned.hidden_errors.tolist(), learned.visible_errors.tolist(), weights]), flush=True)
+        errors = [learned.hidden_errors.tolist(), learned.visible_errors.tolist()]
+        print(json.dumps([seconds, *errors, weights]), flush=True)
         sys.stdin.readline()
 """
 

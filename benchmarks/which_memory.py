@@ -1,9 +1,10 @@
 """The decision table of docs/which_memory.rst: every network on the protocols of `seqattractor compare`, few trials of each.
 
-    python benchmarks/which_memory.py --measure             # runs what is missing (about ten minutes), keeps it, writes the page
-    python benchmarks/which_memory.py --measure NAME ...    # for these networks only; kept results of the others stay
-    python benchmarks/which_memory.py                       # only writes docs/which_memory_results.inc from the kept results
+    python benchmarks/which_memory.py --measure           # runs what is missing, writes the page
+    python benchmarks/which_memory.py --measure NAME ...  # for these networks; the others stay
+    python benchmarks/which_memory.py                     # only writes the page from what was kept
 
+All that is missing takes about ten minutes. The page is docs/which_memory_results.inc.
 Trials are kept in which_memory.db, in the system's folder for temporary files, as they finish: the first command goes on where it
 was stopped.
 """
@@ -48,7 +49,8 @@ GROUPS = {
 """Kinds of memory between which the reader has to choose first: name, and whether a network is one."""
 
 WHY = {
-    "attractor": "random hidden neurons make transitions separable, and a margin is learned for each",
+    "attractor": "random hidden neurons make transitions separable, "
+    "and a margin is learned for each",
     "attractor-V": "random hidden neurons make transitions separable",
     "attractor-bias": "as attractor, with thresholds that fit the patterns",
     "attractor-learned-targets": "as attractor, with hidden targets that follow the input",

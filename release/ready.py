@@ -1,7 +1,7 @@
 """Say what is missing before a release: facts that only a person knows, and a version and dates that agree.
 
 python release/ready.py            # lists what is missing
-python release/ready.py v0.2.0     # the same, and ends with 1 if anything is missing that a release under this tag needs
+python release/ready.py v0.2.0     # and ends with 1 if this tag needs anything that is missing
 
 A fact that is not known yet stands in its file as FILL-IN(name). RELEASING.md says what each name means; nobody guesses it.
 """

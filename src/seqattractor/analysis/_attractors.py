@@ -202,7 +202,8 @@ def find_attractors(
     >>> net = sa.SequenceAttractor(n_hidden=120, random_state=0).fit(X)
     >>> attractors = sa.find_attractors(net, X, starts=50, flips=5, rng=0)
     >>> attractors
-    Attractors: 50 starts end in 1 attractor (0 fixed points, 1 cycle), after a median of 1 step and at most 1
+    Attractors: 50 starts end in 1 attractor (0 fixed points, 1 cycle), after a median of 1 step
+    and at most 1
     >>> attractors[0].period, attractors[0].stored, (attractors[0].patterns == X[:9]).all()
     (9, 0, np.True_)
     """

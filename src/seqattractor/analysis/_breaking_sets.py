@@ -179,9 +179,10 @@ def smallest_breaking_set(
 
     Binary variables mark which units are flipped (delta_k) and which hidden neurons change (f_i)::
 
-        minimise sum_k delta_k   with   sum_i loss_i f_i >= margin_j
-                                        2 sum_k c_ik delta_k >= m_i      if f_i = 1 and the change of i harms j
-                                        2 sum_k c_ik delta_k <= m_i      if f_i = 0 and the change of i helps j
+        minimise sum_k delta_k   with
+            sum_i loss_i f_i >= margin_j
+            2 sum_k c_ik delta_k >= m_i      if f_i = 1 and the change of i harms j
+            2 sum_k c_ik delta_k <= m_i      if f_i = 0 and the change of i helps j
 
     Ties and rounding are settled so that nothing that breaks the transition is left out. `radius` flips are already known to do
     no harm, and the set `known`, unless empty, to break it. Each program may use a quarter of what is left of the nodes. Returns

@@ -134,7 +134,8 @@ class Certificate(Result):
         for row, units in zip(attacked, self.breaking_sets, strict=True):
             row[units] = True
         words = {
-            "radius": "flips of one step that are proven to be harmless; -1 where the transition is wrong",
+            "radius": "flips of one step that are proven to be harmless; "
+            "-1 where the transition is wrong",
             "noise_radius": "flips before every step that are proven to be harmless",
             "theorem_4": "flips that Theorem 4 alone promises to be harmless",
             "margin": "smallest margin of a visible neuron, of the sum of its weights' sizes",

@@ -15,7 +15,8 @@ def gardner_capacity(active: float = 0.5) -> float:
     The inputs are random +-1, and a fraction f of the patterns should be answered with +1, the others with -1. With weights of
     length sqrt(N) the field of a random pattern is a normal number; for a threshold theta, and no margin, the limit is::
 
-        alpha_c = max over theta of 1 / (f A(theta) + (1 - f) A(-theta)),      A(a) = E[max(0, a + t)^2]
+        alpha_c = max over theta of 1 / (f A(theta) + (1 - f) A(-theta)),
+        A(a) = E[max(0, a + t)^2]
 
     with a standard normal t. Half of the patterns active gives Cover's 2; for few, alpha_c grows like 1 / (2 f ln(1/f)).
 

@@ -197,13 +197,13 @@ def separable(
     >>> import seqattractor as sa
     >>> X = sa.datasets.xor()
     >>> verdict = sa.separable(X)
-    >>> bool(verdict), verdict.impossible
+    >>> bool(verdict), verdict.impossible                   # XOR is impossible
     (False, array([0]))
-    >>> (verdict.proof(0).combination * X[1:, 0]) @ X[:-1]      # signed patterns that add up to zero: XOR is impossible
+    >>> (verdict.proof(0).combination * X[1:, 0]) @ X[:-1]  # signed patterns that add up to zero
     array([0, 0], dtype=object)
-    >>> verdict.proof(1).weights                                # the second neuron only has to negate itself
+    >>> verdict.proof(1).weights                            # the second neuron negates itself
     array([0, -1], dtype=object)
-    >>> bool(sa.separable(X, bias=True))                        # biases do not help
+    >>> bool(sa.separable(X, bias=True))                    # biases do not help
     False
 
     Here they do: a pattern and its opposite must both call -1.

@@ -58,7 +58,8 @@ def supports_certificate(net: SequenceMemory) -> bool:
     --------
     >>> import seqattractor as sa
     >>> X = sa.datasets.xor()
-    >>> [sa.analysis.supports_certificate(net.fit(X)) for net in (sa.OneHotNetwork(), sa.zoo.LookupMemory())]
+    >>> nets = sa.OneHotNetwork().fit(X), sa.zoo.LookupMemory().fit(X)
+    >>> [sa.analysis.supports_certificate(net) for net in nets]
     [True, False]
     """
     check_learned(net)

@@ -18,12 +18,16 @@ __all__ = ["main"]
 _COMMANDS = {
     "demo": "See a walking figure learned and recalled from noise, in seconds, and saved as a GIF.",
     "reproduce": "Compute the paper's tables and figures beside its own numbers, with a report.",
-    "learn": "Learn your own sequences: GIFs, folders of frames, videos, arrays, tables, music, spikes.",
-    "recall": "Recall a learned sequence from a corrupted cue and write it as a GIF, a strip, MIDI, ...",
-    "inspect": "Show what a model stores and guarantees: margins, certificate, attractors, hidden codes.",
+    "learn": "Learn your own sequences: "
+    "GIFs, folders of frames, videos, arrays, tables, music, spikes.",
+    "recall": "Recall a learned sequence from a corrupted cue "
+    "and write it as a GIF, a strip, MIDI, ...",
+    "inspect": "Show what a model stores and guarantees: "
+    "margins, certificate, attractors, hidden codes.",
     "export": "Write a model for other tools: ONNX, NIR, safetensors.",
     "sweep": "Run grids of trials that survive interruptions: run, status, export, plot.",
-    "capacity": "Find the longest sequence that a network stores, with an interval; for lists of N and M, a map and a law.",
+    "capacity": "Find the longest sequence that a network stores, with an interval; "
+    "for lists of N and M, a map and a law.",
     "compare": "Compare all sequence memories, and your own, on one test.",
     "lab": "See a sequence memory learn and recall, in the browser.",
 }

@@ -18,8 +18,10 @@ if TYPE_CHECKING:
 
 EXAMPLES = """\b
 Examples:
-  seqattractor compare --networks attractor,hebbian,dense --n 200 --t 20,40,80 --flips 10% -o length.pdf
-  seqattractor compare --networks attractor,sparse --t 70 --m 100,200,400 -o hidden.svg -o hidden.csv
+  seqattractor compare --networks attractor,hebbian,dense --n 200 --t 20,40,80 --flips 10% \
+-o length.pdf
+  seqattractor compare --networks attractor,sparse --t 70 --m 100,200,400 -o hidden.svg \
+-o hidden.csv
   seqattractor compare --data film.gif --size 32 --flips 0,5%,10%,20% -o film.pdf -o film.png
   seqattractor compare --use mine.py --networks attractor --study trials.db"""
 

@@ -24,7 +24,8 @@ Examples:
 NEXT = """\
 What next:
   seqattractor learn cat.gif -o cat.npz      a film, pictures, a tune, a table or spikes of your own
-  seqattractor recall cat.npz -o back.gif    from a cue that you may corrupt, such as with --flips 500
+  seqattractor recall cat.npz -o back.gif    from a cue that you may corrupt, \
+such as with --flips 500
   seqattractor lab                           learning and recall in the browser
   seqattractor reproduce --quick             the paper's tables and figures, in a report"""
 FRAMES_PER_SECOND = 40

@@ -44,7 +44,9 @@ class PopulationEncoder(Encoder):
     >>> import seqattractor as sa
     >>> encoder = sa.encoders.PopulationEncoder(n_units=7, n_active=3, value_range=(0, 1))
     >>> encoder.fit_transform([[0.0], [0.5], [1.0]])
-    array([[ 1,  1,  1, -1, -1, -1, -1], [-1, -1,  1,  1,  1, -1, -1], [-1, -1, -1, -1,  1,  1,  1]], dtype=int8)
+    array([[ 1,  1,  1, -1, -1, -1, -1],
+           [-1, -1,  1,  1,  1, -1, -1],
+           [-1, -1, -1, -1,  1,  1,  1]], dtype=int8)
     >>> encoder.inverse_transform([[1, -1, 1, 1, 1, -1, -1]])  # the first unit is wrong
     array([[0.5]])
     """

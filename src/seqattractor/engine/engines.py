@@ -21,7 +21,8 @@ def learn(problem: Problem, engine: str, *, n_jobs: int | None = None, callback:
     --------
     >>> import numpy as np
     >>> X = np.array([[1, -1, -1], [-1, 1, -1], [-1, -1, 1]], dtype=np.int8)
-    >>> learn(Problem(X[:-1], X[1:], V=np.zeros((3, 3)), kappa=2.0, max_epochs=50), "exact").errors.tolist()
+    >>> problem = Problem(X[:-1], X[1:], V=np.zeros((3, 3)), kappa=2.0, max_epochs=50)
+    >>> learn(problem, "exact").errors.tolist()
     [[0, 6], [0, 2], [0, 0]]
     """
     # One presentation does not pay for comparing every two transitions, as learned targets need it.

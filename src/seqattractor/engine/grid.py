@@ -40,8 +40,10 @@ def in_steps(weights: ArrayLike, eta: float | None) -> Floats:
     Examples
     --------
     >>> weights = np.arange(100) * 0.07
-    >>> bool((weights / 0.07 == np.arange(100)).all()), bool((in_steps(weights, 0.07) == np.arange(100)).all())
-    (False, True)
+    >>> bool((weights / 0.07 == np.arange(100)).all())
+    False
+    >>> bool((in_steps(weights, 0.07) == np.arange(100)).all())
+    True
     """
     if eta is None:
         return np.array(weights, dtype=np.float64)
@@ -61,8 +63,10 @@ def exact_rows(weights: ArrayLike, bits: int = 40) -> Floats:
     Examples
     --------
     >>> W = exact_rows([[0.1, 0.2, 0.3]])
-    >>> float(W[0, 0] + W[0, 1] + W[0, 2]) == float(W[0, 2] + W[0, 1] + W[0, 0]), float(abs(W - [[0.1, 0.2, 0.3]]).max()) < 1e-12
-    (True, True)
+    >>> float(W[0, 0] + W[0, 1] + W[0, 2]) == float(W[0, 2] + W[0, 1] + W[0, 0])
+    True
+    >>> float(abs(W - [[0.1, 0.2, 0.3]]).max()) < 1e-12
+    True
     """
     W = np.asarray(weights, dtype=np.float64)
     unit = np.ldexp(1.0, np.maximum(np.frexp(np.abs(W).sum(axis=-1, keepdims=True))[1] - bits, -1000))

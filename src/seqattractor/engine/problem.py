@@ -30,7 +30,8 @@ class Problem:
     >>> from seqattractor.engine import reference
     >>> X = np.array([[1, -1, -1], [-1, 1, -1], [-1, -1, 1]], dtype=np.int8)
     >>> z = np.array([[1, -1], [1, 1]], dtype=np.int8)
-    >>> problem = Problem(X[:-1], X[1:], V=np.zeros((3, 2)), U=np.zeros((2, 3)), hidden_targets=z, kappa=2.0, max_epochs=50)
+    >>> V, U = np.zeros((3, 2)), np.zeros((2, 3))
+    >>> problem = Problem(X[:-1], X[1:], V=V, U=U, hidden_targets=z, kappa=2.0, max_epochs=50)
     >>> learned = reference.learn(problem)
     >>> learned.converged, learned.n_iter
     (True, 3)

@@ -114,7 +114,8 @@ def needed(package: str, what: str, extra: str) -> Any:
     --------
     >>> needed("no_such_package", "to_nothing()", "nothing")
     Traceback (most recent call last):
-    ValueError: to_nothing() needs no_such_package, which is not installed: pip install "seqattractor[nothing]".
+    ValueError: to_nothing() needs no_such_package, which is not installed:
+    pip install "seqattractor[nothing]".
     """
     try:
         return import_module(package)

@@ -32,7 +32,8 @@ class LearnAll:
     >>> from sklearn.model_selection import GridSearchCV
     >>> from seqattractor.model_selection import LearnAll, recall_scorer
     >>> X = sa.datasets.random_sequences(3, 8, 40, rng=0)
-    >>> search = GridSearchCV(sa.zoo.HebbianMemory(), {"order": [1, 2]}, cv=LearnAll(), scoring=recall_scorer(flips=4))
+    >>> net, grid, scorer = sa.zoo.HebbianMemory(), {"order": [1, 2]}, recall_scorer(flips=4)
+    >>> search = GridSearchCV(net, grid, cv=LearnAll(), scoring=scorer)
     >>> next(search.cv.split(X.split()))
     (array([0, 1, 2]), array([0, 1, 2]))
     """

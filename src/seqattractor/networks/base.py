@@ -196,7 +196,8 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
         --------
         >>> import seqattractor as sa
         >>> X = sa.datasets.random_periodic(20, 50, rng=0)
-        >>> sa.zoo.SlowSynapseMemory(slow_steps=4).start(X[:3]).shape  # the last four states of three runs
+        >>> net = sa.zoo.SlowSynapseMemory(slow_steps=4)
+        >>> net.start(X[:3]).shape  # the last four states of three runs
         (3, 4, 50)
         """
         return None
@@ -282,7 +283,8 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
         >>> X = sa.datasets.random_periodic(10, 50, rng=0)
         >>> errors = []
         >>> net = sa.SequenceAttractor(n_hidden=100, random_state=0)
-        >>> net = net.fit(X, callback=lambda epoch, hidden, visible: errors.append((hidden, visible)))
+        >>> keep = lambda epoch, hidden, visible: errors.append((hidden, visible))
+        >>> net = net.fit(X, callback=keep)
         >>> len(errors) == net.n_iter_, errors[-1]
         (True, (0, 0))
         """
@@ -383,7 +385,8 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
         stored = (
             f"{missing} of {n} transitions {'is' if missing == 1 else 'are'} not stored"
             if missing
-            else "every transition is right, but not with its full margin, so that recall from noise may fail"
+            else "every transition is right, but not with its full margin, "
+            "so that recall from noise may fail"
         )
         warnings.warn(
             f"{type(self).__name__} ended after {epochs} epoch{'s' if epochs != 1 else ''} with {words} left in "

@@ -170,8 +170,8 @@ def from_arrays(
     Examples
     --------
     >>> import numpy as np, seqattractor as sa
-    >>> U = np.array([[1, 1], [-1, 1], [1, -1], [-1, -1]])    # a hidden neuron for each state of two units, active for it alone
-    >>> V = np.array([[1, 1, -1, -1], [-1, 1, 1, -1]])        # and what follows it
+    >>> U = np.array([[1, 1], [-1, 1], [1, -1], [-1, -1]])  # each hidden neuron active in one state
+    >>> V = np.array([[1, 1, -1, -1], [-1, 1, 1, -1]])      # and what follows it
     >>> net = sa.networks.from_arrays(U, V, theta=2, silent=0)
     >>> net.recall([1, 1], steps=3).tolist()
     [[1, 1], [1, -1], [-1, 1], [1, 1]]
@@ -239,7 +239,8 @@ def from_torch(module: Any) -> ThresholdNetwork:
     >>> class Sign(torch.nn.Module):  # doctest: +SKIP
     ...     def forward(self, x):
     ...         return torch.where(x >= 0, 1.0, -1.0)
-    >>> module = torch.nn.Sequential(torch.nn.Linear(50, 100), Sign(), torch.nn.Linear(100, 50), Sign())  # doctest: +SKIP
+    >>> U, V = torch.nn.Linear(50, 100), torch.nn.Linear(100, 50)  # doctest: +SKIP
+    >>> module = torch.nn.Sequential(U, Sign(), V, Sign())  # doctest: +SKIP
     >>> sa.networks.from_torch(module)  # doctest: +SKIP
     ThresholdNetwork(n_hidden=100)
     """
@@ -267,7 +268,8 @@ def from_nir(graph: Any) -> ThresholdNetwork:
     --------
     >>> import seqattractor as sa
     >>> X = sa.datasets.xor()
-    >>> sa.networks.from_nir(sa.networks.to_nir(sa.OneHotNetwork().fit(X))).score(X)  # doctest: +SKIP
+    >>> graph = sa.networks.to_nir(sa.OneHotNetwork().fit(X))  # doctest: +SKIP
+    >>> sa.networks.from_nir(graph).score(X)  # doctest: +SKIP
     1.0
     """
     return from_layers(layers_of_nir(graph))

@@ -90,7 +90,8 @@ class OnlineMemory(SequenceMemory):
         Examples
         --------
         >>> import seqattractor as sa
-        >>> A, B = sa.datasets.random_periodic(20, 100, rng=0), sa.datasets.random_periodic(20, 100, rng=1)
+        >>> A = sa.datasets.random_periodic(20, 100, rng=0)
+        >>> B = sa.datasets.random_periodic(20, 100, rng=1)
         >>> net = sa.SequenceAttractor(n_hidden=500, random_state=0).fit(A)
         >>> while net.score(B) < 1:
         ...     net = net.partial_fit(B)

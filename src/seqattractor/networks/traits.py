@@ -29,8 +29,9 @@ class NotApplicable(ValueError):
     >>> X = sa.datasets.xor()
     >>> sa.certify(sa.zoo.LookupMemory().fit(X), X)
     Traceback (most recent call last):
-    seqattractor.networks.traits.NotApplicable: LookupMemory is not a network of threshold neurons that sees only its
-    last patterns, so margins and certificates do not apply to it; ask supports_certificate(net) first.
+    seqattractor.networks.traits.NotApplicable: LookupMemory is not a network of threshold neurons
+    that sees only its last patterns, so margins and certificates do not apply to it;
+    ask supports_certificate(net) first.
     """
 
     def __init__(self, message: str) -> None:

@@ -128,7 +128,8 @@ TARGET = _PooledTables(
     name="pooled",
     title="Tables 1 and 2 pooled",
     trial="retrieval:retrieve_sequence",
-    about="All cells of both tables in one test, which sees a small difference of the same direction in many cells. Done with "
-    "T - 1 distinct patterns in a sequence of length T, as section 6.2 is worded (the trials of tables 1 and 2), and again with "
-    'T, if "period length T" is taken at its word.',
+    about="All cells of both tables in one test, which sees a small difference "
+    "of the same direction in many cells. Done with T - 1 distinct patterns in a sequence "
+    "of length T, as section 6.2 is worded (the trials of tables 1 and 2), "
+    'and again with T, if "period length T" is taken at its word.',
 )

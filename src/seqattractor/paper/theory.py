@@ -150,12 +150,15 @@ CHECKS = {"1": theorem_1, "2": theorem_2, "3": theorem_3, "3 for V": theorem_3_f
 DECODERS = {"pseudo_inverse": "V = P⁺", "transpose": "V = Pᵀ"}
 LINES = {"pseudo_inverse": ("$V = P^+$", plots.BLUE, "-"), "transpose": (r"$V = P^\top$", plots.ORANGE, "--")}
 STATEMENTS = {
-    "1": "Any sequence of distinct patterns with x(1) = x(T) is made by a network with M = T - 1 hidden neurons.",
+    "1": "Any sequence of distinct patterns with x(1) = x(T) "
+    "is made by a network with M = T - 1 hidden neurons.",
     "2": "If weights without errors exist, learning from zero weights ends in finitely many steps.",
     "3": "One step of learning removes the error of a hidden neuron if the rate is large enough.",
     "3 for V": "The same for a visible neuron and V.",
-    "4": "Without errors, hidden states perturbed by less than kappa / max |V| still give the next pattern.",
-    "4 for U": "The same for U: visible states perturbed by less than kappa / max |U| still give the hidden states.",
+    "4": "Without errors, hidden states perturbed by less than kappa / max |V| "
+    "still give the next pattern.",
+    "4 for U": "The same for U: visible states perturbed by less than kappa / max |U| "
+    "still give the hidden states.",
 }
 """By theorem; "for" marks the two extensions that the paper states."""
 

@@ -265,8 +265,8 @@ def study_curves(
     >>> import pathlib, tempfile
     >>> import seqattractor as sa
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "study.db"
-    >>> grid = sa.study.Grid({"network": "lookup", "n": [20, 30], "flips": [1, 2, 3], "t": [5, 10]}, trials=3)
-    >>> report = sa.study.run_sweep(grid, path)
+    >>> settings = {"network": "lookup", "n": [20, 30], "flips": [1, 2, 3], "t": [5, 10]}
+    >>> report = sa.study.run_sweep(sa.study.Grid(settings, trials=3), path)
     >>> ax = study_curves(sa.study.read_study(path))
     >>> ax.get_xlabel(), [panel.get_title() for panel in ax.figure.axes], len(ax.containers)
     ('T', ['N = 20', 'N = 30'], 3)

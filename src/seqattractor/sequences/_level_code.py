@@ -161,7 +161,8 @@ class LevelCode:
 
         Examples
         --------
-        >>> LevelCode(3, low=0, high=1).decode([[1, -1], [-1, 1]])  # a count: which of the two is on does not matter
+        >>> code = LevelCode(3, low=0, high=1)
+        >>> code.decode([[1, -1], [-1, 1]])  # a count: which of the two is on does not matter
         array([0.5, 0.5])
         """
         table = from_levels(np.arange(self.n_levels), self.low, self.high, self.n_levels)

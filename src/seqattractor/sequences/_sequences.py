@@ -55,7 +55,8 @@ class Sequences(Result, NDArrayOperatorsMixin):
 
     Examples
     --------
-    >>> X = Sequences([[1, 1], [1, -1], [-1, 1], [1, 1], [-1, -1]], lengths=[3, 2], names=["up", "down"])
+    >>> patterns = [[1, 1], [1, -1], [-1, 1], [1, 1], [-1, -1]]
+    >>> X = Sequences(patterns, lengths=[3, 2], names=["up", "down"])
     >>> X
     Sequences: 2 sequences of 2 to 3 patterns, 2 units
     >>> X.shape, X[0], (X > 0).sum()

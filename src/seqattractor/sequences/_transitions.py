@@ -175,8 +175,8 @@ class Conflicts(Result, tuple[Conflict, ...]):
         remedy = (
             f"a context of {self.context} patterns resolves all conflicts: use order={self.context}."
             if self.context is not None
-            else f"no context resolves this that fits into the shortest sequence, of {self.shortest} patterns: "
-            "drop or change one of them."
+            else "no context resolves this that fits into the shortest sequence, "
+            f"of {self.shortest} patterns: drop or change one of them."
         )
         return (
             f"pattern {first.t} of sequence {first.sequence} occurs again as pattern {second.t} of sequence "
@@ -203,12 +203,13 @@ def find_conflicts(X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None
 
     Examples
     --------
-    >>> clashes = find_conflicts([[1, 1], [1, -1], [1, 1], [-1, 1]])
+    >>> X = [[1, 1], [1, -1], [1, 1], [-1, 1]]
+    >>> clashes = find_conflicts(X)
     >>> clashes[0].first, clashes[0].second, clashes.context
     (Place(sequence=0, t=0), Place(sequence=0, t=2), 2)
     >>> find_conflicts([[1, 1], [1, -1], [-1, 1]])
     Conflicts: every pattern has one successor
-    >>> find_conflicts([[1, 1], [1, -1], [1, 1], [-1, 1]], leak=0.5)  # the first pattern comes after nothing, the third after two
+    >>> find_conflicts(X, leak=0.5)  # the first pattern comes after nothing, the third after two
     Conflicts: every pattern has one successor
     """
     return _conflicts(*check_sequences(X, lengths), leak=check_leak(leak))

@@ -238,8 +238,9 @@ class Comparison(Result):
         >>> import seqattractor as sa
         >>> comparison = sa.compare("random", ["hebbian", "lookup"], values=[5, 40], trials=6)
         >>> print(comparison.conclusion().partition("by itself): ")[2])
-        hebbian: more up to 5 and less from 40 on; lookup: more up to 40. Trial by trial, these succeed (p < 0.05, exact sign
-        test with Holm's correction, number of pairs: 1): lookup more often than hebbian. No other difference is shown.
+        hebbian: more up to 5 and less from 40 on; lookup: more up to 40. Trial by trial, these
+        succeed (p < 0.05, exact sign test with Holm's correction, number of pairs: 1):
+        lookup more often than hebbian. No other difference is shown.
         """
         s = self.settings
         trials = f"{s['trials']} trial{'s' if s['trials'] != 1 else ''} at each value of the {s['axis']}"

@@ -138,7 +138,8 @@ def read_grid(path: str | os.PathLike[str]) -> Grid:
     --------
     >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "grid.toml"
-    >>> _ = path.write_text('[grid]\nnetwork = ["attractor"]\nn = 40\nm = 80\nt = [10, 20]\ntrials = 5')
+    >>> text = '[grid]\nnetwork = ["attractor"]\nn = 40\nm = 80\nt = [10, 20]\ntrials = 5'
+    >>> _ = path.write_text(text)
     >>> [point.settings["t"] for point in read_grid(path).points()]
     [10, 20]
     """

@@ -159,7 +159,9 @@ class EpisodicMemory(DelayedMemory):
 
         With the hidden units in equilibrium, V_h = sqrt(a_s) Xi^T s_f + a_c Phi^T Xi^T V_d::
 
-            E = [V_f . s_f - L_f] + [V_h . s_h - L_h] - sqrt(a_s) s_f^T Xi s_h - a_c V_d^T Xi Phi s_h = V_f . s_f - L_f - L_h
+            E = [V_f . s_f - L_f] + [V_h . s_h - L_h]
+                - sqrt(a_s) s_f^T Xi s_h - a_c V_d^T Xi Phi s_h
+              = V_f . s_f - L_f - L_h
 
         Parameters
         ----------

@@ -113,11 +113,13 @@ class HebbianRateMemory(RateMemory):
 
     ::
 
-        tau dr_i/dt = -r_i + phi(sum_j J_ij r_j)        phi(x) = (1 + erf((x - theta) / (sqrt(2) sigma))) / 2
+        tau dr_i/dt = -r_i + phi(sum_j J_ij r_j)
+        phi(x) = (1 + erf((x - theta) / (sqrt(2) sigma))) / 2
         J_ij = (A / K) c_ij sum_mu xi_i^{mu+1} xi_j^mu
 
-    with c_ij = 1 for a share c of all pairs, 0 for the others and for i = j, and K = c N. The model is made for normal patterns;
-    +-1 are used as they are, with the same mean, 0, and variance, 1. A run starts with the rates r = phi(cue).
+    with c_ij = 1 for a share c of all pairs, 0 for the others and for i = j, and K = c N. The model
+    is made for normal patterns; +-1 are used as they are, with the same mean, 0, and variance, 1.
+    A run starts with the rates r = phi(cue).
 
     Overlaps with neighbouring patterns grow and fade together: the read-out is the stored pattern
     with the largest correlation with r, by which the authors judge recall; `activity` gives the

@@ -78,7 +78,8 @@ class ScaffoldMemory(SequenceMemory):
     and patterns s^k are tied to them by W_sp = S P^+ (to read them out) and W_ps (to find the label of a cue: the pseudo-inverse
     P S^+, ridge regression P S^T (S S^T + ridge)^-1, or Hebbian P S^T). From a cue s::
 
-        p = f0(W_ps s),   phases = argmax in each module of W_gp p,   phases + 1,   s' = sign(W_sp f(W_pg g))
+        p = f0(W_ps s),   phases = argmax in each module of W_gp p,   phases + 1,
+        s' = sign(W_sp f(W_pg g))
 
     with f0(u) = sign(u) or max(u, 0), and W_gp the sum of g^k p^kT over all labels. Patterns are read out exactly as long as
     there are no more of them than hidden neurons; finding the label of a noisy cue is weak where sequences are longer than N.

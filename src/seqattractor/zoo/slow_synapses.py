@@ -27,7 +27,8 @@ class SlowSynapseMemory(OnlineMemory):
 
     With xi_mean the average of the state over the last `slow_steps` steps::
 
-        xi' = sign(W_S xi + slow_weight W xi_mean)      W_S = sum_t x(t) x(t)^T      W = sum_t x(t+1) x(t)^T
+        xi' = sign(W_S xi + slow_weight W xi_mean)
+        W_S = sum_t x(t) x(t)^T      W = sum_t x(t+1) x(t)^T
 
     so that the network dwells at each pattern: with lambda > 1 and orthogonal patterns for floor(tau (1 + 1/lambda) / 2) + 1
     steps, as follows from the fields, and with random ones for about as long.

@@ -68,7 +68,8 @@ class SpikeTimingMemory(OnlineMemory):
     Examples
     --------
     >>> import seqattractor as sa
-    >>> X = 2 * np.roll(np.eye(12, dtype=np.int8), 1, axis=0)[np.arange(13) % 12] - 1  # one neuron after the other, in a loop
+    >>> loop = np.arange(13) % 12  # one neuron after the other
+    >>> X = 2 * np.roll(np.eye(12, dtype=np.int8), 1, axis=0)[loop] - 1
     >>> net = sa.zoo.SpikeTimingMemory(synapses=1).fit(X)
     >>> net.score(X), int((net.W_ > 0.5).sum())
     (1.0, 12)

@@ -183,7 +183,8 @@ class StochasticMemory(OnlineMemory):
         >>> import seqattractor as sa
         >>> X = sa.datasets.random_periodic(6, 20, rng=0)
         >>> net = sa.zoo.StochasticMemory(20, tol=1e-3, random_state=0).fit(X)
-        >>> bool((net.sample(X[:3], steps=2, rng=0)[:, 1] == X[1:4]).mean() > 0.9)  # most of the 60 neurons fired as they should
+        >>> right = net.sample(X[:3], steps=2, rng=0)[:, 1] == X[1:4]
+        >>> bool(right.mean() > 0.9)  # most of the 60 neurons fired as they should
         True
         """
         states, single = self._as_states(cue, "cue")

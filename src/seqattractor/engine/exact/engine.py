@@ -68,7 +68,8 @@ def learn(
     --------
     >>> X = np.array([[1, -1, -1], [-1, 1, -1], [-1, -1, 1]], dtype=np.int8)
     >>> z = np.array([[1, -1], [1, 1]], dtype=np.int8)
-    >>> problem = Problem(X[:-1], X[1:], V=np.zeros((3, 2)), U=np.zeros((2, 3)), hidden_targets=z, kappa=2.0, max_epochs=50)
+    >>> V, U = np.zeros((3, 2)), np.zeros((2, 3))
+    >>> problem = Problem(X[:-1], X[1:], V=V, U=U, hidden_targets=z, kappa=2.0, max_epochs=50)
     >>> learned = learn(problem)
     >>> learned.converged, learned.n_iter
     (True, 3)
@@ -211,8 +212,10 @@ def choose_form(n: int, layers: list[tuple[int, int]], max_epochs: int) -> Form:
 
     Examples
     --------
-    >>> choose_form(70, [(500, 100), (100, 500)], 500), choose_form(20_000, [(2000, 200), (200, 2000)], 500)
-    ('fields', 'weights')
+    >>> choose_form(70, [(500, 100), (100, 500)], 500)
+    'fields'
+    >>> choose_form(20_000, [(2000, 200), (200, 2000)], 500)
+    'weights'
     """
     if max_epochs == 1 or len(layers) * 3 * n**2 > MOST_FIELDS_BYTES:
         return "weights"

@@ -5,14 +5,17 @@ postsynaptic target x an error of 0 or 1, one transition at a time. What differs
 
 - hidden neurons are 0 or 1, and only the `n_winners` with the highest score should be active;
 - a constant unit of strength b feeds them, so that a neuron can be silent by default;
-- the paper's fixed random P is learned, in two halves. From x(t): P moves towards the patterns that its neuron is chosen for
-  (competitive learning), so that a neuron stands for patterns that are alike, and U has an easy task. From x(t+1): Q, the
-  feedback synapses from visible to hidden neurons, gets the very update that V gets (learned feedback), so that neurons are
-  chosen that already say something like x(t+1), and V has an easy task;
+- the paper's fixed random P is learned, in two halves. From x(t): P moves towards the patterns that
+  its neuron is chosen for (competitive learning), so that a neuron stands for patterns that are
+  alike, and U has an easy task. From x(t+1): Q, the feedback synapses from visible to hidden
+  neurons, gets the very update that V gets (learned feedback), so that neurons are chosen that
+  already say something like x(t+1), and V has an easy task;
 - thresholds rise with use, so that all neurons get their share of the patterns (homeostasis);
-- a pattern that is decoded badly, since its targets are too much like those of another, gets other ones by chance (redraw);
+- a pattern that is decoded badly, since its targets are too much like those of another, gets other
+  ones by chance (redraw);
 - x(t) is practised with some units flipped; learning steps shrink;
-- or, where U practises alone, hidden neurons ask more of themselves: one without an error in an epoch raises its margin.
+- or, where U practises alone, hidden neurons ask more of themselves: one without an error in an
+  epoch raises its margin.
 
 All weights are whole numbers: multiples of a unit that belongs to each. So every sum is exact, and the compiled kernels must
 give the same numbers bit for bit.

@@ -59,7 +59,8 @@ BCPNN = Experiment(
     name="bcpnn",
     title="BCPNN as a network of rates",
     network="bcpnn",
-    source="P. Tully, H. Linden, M. Hennig, A. Lansner 2016; rate version after R. Martinez Mayorquin",
+    source="P. Tully, H. Linden, M. Hennig, A. Lansner 2016; "
+    "rate version after R. Martinez Mayorquin",
     trial=run_bcpnn,
     about="Columns with adaptation hold each pattern for a while and then move to the next. For how long follows from the "
     "weights, the strength of adaptation and two time constants.",
@@ -214,7 +215,8 @@ INNATE = Experiment(
     trial=run_innate_timing,
     about="A chaotic network learns to come back to the path that it once took by itself. A read-out that should give a pulse "
     "at a certain time then does so even if the network is jolted on the way.",
-    not_verified="R^2 at our smaller size; the published network has 800 neurons, which --full takes.",
+    not_verified="R^2 at our smaller size; "
+    "the published network has 800 neurons, which --full takes.",
     panels=(
         Panel(
             "Output after a jolt",

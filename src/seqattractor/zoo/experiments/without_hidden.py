@@ -49,7 +49,8 @@ ORBITS = Experiment(
     trial=run_orbits,
     about="For every N, a network of N neurons without hidden ones can go through all 2^N states in one loop. Such a loop is "
     "found by search, with exact arithmetic at every step; the perceptron then learns it, and every state leads into it.",
-    not_verified="the authors' construction for every N, which was not at hand; the search ends at N = 4.",
+    not_verified="the authors' construction for every N, which was not at hand; "
+    "the search ends at N = 4.",
     panels=(
         Panel("Period of the loop", "neurons N", "steps", {"period": "found", "law": "2^N"}, theory=("law",), points=True),
         Panel("Beginnings that were tried", "neurons N", "nodes of the search", {"nodes": "search"}, points=True),
