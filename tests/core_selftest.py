@@ -1,11 +1,11 @@
 """Compile and run the self-test of the kernels (core_selftest.c) on every processor that can be had here, and compare.
 
-python tests/core_selftest.py            # this processor's instruction sets, by its compiler and by zig; ARM; WebAssembly
-python tests/core_selftest.py sanitize   # this processor's, with AddressSanitizer and UndefinedBehaviorSanitizer
+python tests/core_selftest.py            # this processor's instruction sets, ARM, WebAssembly
+python tests/core_selftest.py sanitize   # this processor's, with the sanitizers of clang
 
-The calls are written from the declarations of the kernels, so that a new kernel is tested as soon as it is declared, and the
+This processor's are compiled by its compiler and by zig. The calls are written from the declarations of the kernels, so that a new kernel is tested as soon as it is declared, and the
 compiler sees whether declarations and C agree. The reference is what the machine's compiler makes for the oldest processors of
-this kind. ARM needs qemu-user, WebAssembly needs Node; without them it says so and goes on.
+this kind. ARM needs qemu-user, WebAssembly needs Node; without them a note is printed and the rest runs.
 """
 
 import math

@@ -45,7 +45,8 @@ def webp(width, height):
 
 def eps():
     """A drawing that Pillow would hand to Ghostscript, which runs the program in it."""
-    return b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 8 8\n%%EndComments\n(x) print\nshowpage\n%%EOF\n"
+    head = b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 8 8\n%%EndComments\n"
+    return head + b"(x) print\nshowpage\n%%EOF\n"
 
 
 def npy(shape, dtype="<f8", rest=b""):

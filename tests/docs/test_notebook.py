@@ -19,12 +19,15 @@ CELLS = {
     "certificate": "certificate = sa.certify(net, X)\ncertificate",
     "certificate drawn": "certificate.plot();",
     "attractors": "sa.find_attractors(net, X, starts=20, flips=2, rng=0)",
-    "sweep": "run_sweep(Grid({'network': 'lookup', 'n': 20, 't': [4, 8], 'flips': [1, 3]}, trials=2), 'study.db', verbose=True)",
+    "sweep": "grid = Grid({'network': 'lookup', 'n': 20, 't': [4, 8], 'flips': [1, 3]}, trials=2)\n"
+    "run_sweep(grid, 'study.db', verbose=True)",
     "study": "study = read_study('study.db')\nstudy",
     "study drawn": "study.plot();",
     "study in xarray": "study.to_xarray()",
     "study in pandas": "study.to_pandas()",
-    "comparison": "comparison = sa.compare('random', ['hebbian', 'lookup'], values=[5], trials=2, verbose=True)\ncomparison",
+    "comparison": "networks = ['hebbian', 'lookup']\n"
+    "comparison = sa.compare('random', networks, values=[5], trials=2, verbose=True)\n"
+    "comparison",
     "comparison drawn": "comparison.plot();",
     "capacity": "sa.measure_capacity('hebbian', n=20, flips=1, max_trials=4, verbose=True)",
 }

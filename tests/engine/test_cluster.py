@@ -173,7 +173,7 @@ def test_a_cluster_keeps_no_network_that_it_has_learned(client):
     assert there() is None
 
 
-def test_the_benchmark_of_a_cluster_counts_each_weight_and_target_once_there_and_each_weight_once_back(client):
+def test_the_cluster_benchmark_counts_all_that_is_sent_once_in_each_direction(client):
     X = sa.datasets.random_periodic(12, 40, rng=0)
     counting = written_pages.script("cluster").CountingClient(client, 2)
     here = fit_quietly(sa.SequenceAttractor(n_hidden=70, random_state=1), X)

@@ -365,7 +365,8 @@ from seqattractor.engine.exact import engine
 from seqattractor.engine.grid import on_grid
 from seqattractor.engine.problem import Problem
 def peak():
-    return next(int(line.split()[1]) for line in pathlib.Path("/proc/self/status").open() if line.startswith("VmHWM")) / 1024
+    status = pathlib.Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in status if line.startswith("VmHWM")) / 1024
 N, M, T, S = map(int, sys.argv[1:])
 rng = np.random.default_rng(0)
 base = peak()
@@ -373,7 +374,8 @@ n = S * (T - 1)
 x = np.where(rng.random((n, N), dtype=np.float32) < 0.5, 1, -1).astype(np.int8)
 x_next = np.roll(x, -1, axis=0)
 z = np.where(rng.random((n, M)) < 0.5, 1, -1).astype(np.int8)
-U, V, P = (on_grid(rng.standard_normal(shape)) for shape in ((M, N), (N, M), (M, N)))  # as init_scale = eta = 1e-3
+# As init_scale = eta = 1e-3.
+U, V, P = (on_grid(rng.standard_normal(shape)) for shape in ((M, N), (N, M), (M, N)))
 started = time.process_time()
 learned = engine.learn(Problem(x, x_next, V, 1000.0, 500, U=U, hidden_targets=z), n_jobs=2)
 assert learned.converged

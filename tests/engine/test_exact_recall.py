@@ -95,14 +95,17 @@ import hashlib, warnings, numpy as np, seqattractor as sa
 warnings.simplefilter("ignore")
 X = sa.datasets.random_periodic(25, 40, rng=1)
 cues = sa.noise.flip(np.repeat(np.asarray(X[:1]), 300, axis=0), 12, rng=2)
-nets = [sa.SequenceAttractor(60, random_state=0, **s) for s in ({}, {"init_scale": 0}, {"bias": True})]
+settings = ({}, {"init_scale": 0}, {"bias": True})
+nets = [sa.SequenceAttractor(60, random_state=0, **s) for s in settings]
 nets += [sa.LearnedTargetsAttractor(60, random_state=0)]
 nets += [sa.VisibleNetwork(random_state=0, init_scale=s) for s in (0.0, 1e-3)]
-nets += [sa.SparseSequenceAttractor(60, random_state=0), sa.zoo.PseudoInverseMemory(), sa.zoo.ScaffoldMemory(60, random_state=0)]
+nets += [sa.SparseSequenceAttractor(60, random_state=0), sa.zoo.PseudoInverseMemory()]
+nets += [sa.zoo.ScaffoldMemory(60, random_state=0)]
 for net in nets:
     net.fit(X)
     batch = net.recall(cues, 8)
-    assert all((net.recall(cue, 8) == recalled).all() for cue, recalled in zip(cues[:40], batch)), net
+    for cue, recalled in zip(cues[:40], batch):
+        assert (net.recall(cue, 8) == recalled).all(), net
     print(type(net).__name__, hashlib.sha256(batch.tobytes()).hexdigest())
 """
 

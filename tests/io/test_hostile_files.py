@@ -30,8 +30,10 @@ def test_a_hostile_file_is_rejected_in_little_memory(tmp_path, name):
     script = """
         import resource, sys
         import seqattractor as sa, PIL.Image, seqattractor.io._pictures
-        def stop(frame): raise AssertionError("another program is started")
-        sys.addaudithook(lambda event, arguments: stop(event) if event == "subprocess.Popen" else None)
+        def stop(event, arguments):
+            if event == "subprocess.Popen":
+                raise AssertionError("another program is started")
+        sys.addaudithook(stop)
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         try:
             sa.io.load(sys.argv[1], **eval(sys.argv[2]))
@@ -172,7 +174,8 @@ def test_ctrl_c_and_the_time_limit_end_a_process_that_hangs(tmp_path, stop):
         from seqattractor.io._subprocess import Bounds, load_in_subprocess
         sys.path.insert(0, ".")
         try:
-            load_in_subprocess(["a.gif"], {}, terms=Terms(), bounds=Bounds(seconds=float(sys.argv[1])))
+            bounds = Bounds(seconds=float(sys.argv[1]))
+            load_in_subprocess(["a.gif"], {}, terms=Terms(), bounds=bounds)
         except ValueError as error:
             print(error)
     """

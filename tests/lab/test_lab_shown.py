@@ -101,13 +101,13 @@ GREEN = """() => {
     for (const e of document.querySelectorAll("body *")) {
         if (!e.checkVisibility()) continue;
         const style = getComputedStyle(e);
-        const colors = [style.color, style.backgroundColor, style.borderColor, style.fill, style.accentColor];
-        if (colors.includes(words)) found.add(e.className);
+        const colors = ["color", "backgroundColor", "borderColor", "fill", "accentColor"];
+        if (colors.some((name) => style[name] === words)) found.add(e.className);
         if (e.tagName !== "CANVAS" || !e.width) continue;
         const pixels = e.getContext("2d").getImageData(0, 0, e.width, e.height).data;
         for (let i = 0; i < pixels.length; i += 4) {
-            const isGreen = pixels[i + 3] === 255 && rgb.every((value, k) => Math.abs(value - pixels[i + k]) < 3);
-            if (isGreen) { found.add(e.id || "picture"); break; }
+            const near = rgb.every((value, k) => Math.abs(value - pixels[i + k]) < 3);
+            if (near && pixels[i + 3] === 255) { found.add(e.id || "picture"); break; }
         }
     }
     return [...found].sort();

@@ -260,9 +260,9 @@ def test_it_takes_part_in_a_comparison(tmp_path):
 
 def test_an_attempt_describes_what_was_tried():
     attempt = Attempt("SequenceAttractor", 50, 2, 300, True, 0, 0, 1.0, 19, 20, 20)
-    said = attempt.describe()
-    assert (
-        said == "50 hidden neurons, 300 epochs, a context of 2 patterns: 100.0% of the transitions, 19 of 20 noisy cues recalled"
+    assert attempt.describe() == (
+        "50 hidden neurons, 300 epochs, a context of 2 patterns: "
+        "100.0% of the transitions, 19 of 20 noisy cues recalled"
     )
 
 

@@ -98,7 +98,7 @@ def test_float32_alone_would_get_near_ties_wrong():
     assert np.any((plain != np.array([h >= 0 for h, _ in fields]))[clear])
 
 
-def test_whole_numbers_leave_few_states_open_and_none_where_sums_are_exact_but_those_with_rounded_ties():
+def test_whole_numbers_leave_few_states_open_and_of_exact_sums_only_rounded_ties():
     rng = np.random.default_rng(1)
     x = draw_states(1000, 100, rng)
     whole, normal = rng.integers(-2, 3, size=(50, 100)).astype(float), rng.standard_normal((500, 100))

@@ -25,7 +25,8 @@ class Mine(sa.zoo.LookupMemory):
     def fit(self, X, lengths=None):
         with open("fits", "a") as file:
             file.write("fit\\n")
-        if 0 < int(os.environ["FIT"]) <= Path("fits").read_text().count("fit") and not Path("sent").exists():
+        fits = Path("fits").read_text().count("fit")
+        if 0 < int(os.environ["FIT"]) <= fits and not Path("sent").exists():
             Path("sent").touch()
             os.kill(os.getpid(), getattr(signal, os.environ["SIGNAL"]))
         return super().fit(X, lengths)

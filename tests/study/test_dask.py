@@ -39,7 +39,7 @@ def address():
         yield cluster.scheduler_address
 
 
-def test_a_comparison_on_a_cluster_gives_the_same_bytes_with_a_worker_killed_and_a_network_of_the_users(tmp_path, address):
+def test_a_comparison_on_a_cluster_gives_the_same_bytes_though_a_worker_is_killed(tmp_path, address):
     class Local(sa.zoo.LookupMemory):
         """Known to this function only."""
 

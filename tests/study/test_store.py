@@ -286,7 +286,7 @@ PARTS = [("",), ("-wal",), ("-shm",), ("-wal", "-shm"), ("", "-wal", "-shm")]
 
 @pytest.mark.parametrize("parts", PARTS, ids=lambda parts: "all" if len(parts) == 3 else " ".join(parts) or "main")
 @pytest.mark.parametrize("replaced", [False, True])
-def test_a_study_or_log_that_is_deleted_or_replaced_during_a_run_is_said_and_what_was_committed_is_saved(
+def test_a_study_deleted_or_replaced_during_a_run_is_reported_and_committed_trials_are_saved(
     tmp_path, parts, replaced
 ):
     path = tmp_path / "s.db"
@@ -331,7 +331,7 @@ def test_the_log_of_a_study_behind_a_link_is_watched_too(tmp_path):
     store.close()
 
 
-def test_a_study_that_another_program_has_open_when_its_log_is_deleted_opens_again_when_that_program_ends(tmp_path):
+def test_a_study_whose_log_was_deleted_opens_again_when_the_other_program_ends(tmp_path):
     """SQLite rejects it until then, and that is safe: the other program could still write the log that was deleted."""
     path = tmp_path / "s.db"
     look = f"import sqlite3; db = sqlite3.connect({str(path)!r}); print(*db.execute('SELECT * FROM trials'), flush=True); input()"

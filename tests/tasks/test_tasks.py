@@ -90,7 +90,10 @@ def test_a_recall_that_locks_on_later_names_the_step():
     cue = sa.noise.flip(LOOP[0], 7, rng=0)
     outcome = outcome_of(states, cue)
     assert (outcome.locked_on, outcome.lock_step, outcome.tau) == (2, 2, 8)
-    assert repr(outcome) == "Recall: locked on at step 2 of 19: every frame from there to the end is right and in phase"
+    assert repr(outcome) == (
+        "Recall: locked on at step 2 of 19: "
+        "every frame from there to the end is right and in phase"
+    )
     assert [row["wrong"] for row in outcome.rows()][:3] == [7, 1, 0]
     assert outcome.overlaps[0] == pytest.approx(1 - 2 * 7 / 40)
     assert outcome.worst_step == 1

@@ -35,9 +35,11 @@ def happen(what, which):
         os.kill(workers[which % len(workers)], signal.SIGKILL)
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell lets what it starts in the background ignore it
+    # A shell lets what it starts in the background ignore it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     what, goal, pause, which = sys.argv.pop(1).split()
-    shown, todo = display.trial_progress, [threading.Timer(float(pause), happen, (what, int(which)))]
+    shown = display.trial_progress
+    todo = [threading.Timer(float(pause), happen, (what, int(which)))]
 
     @contextmanager
     def trial_progress(title, *, quiet=False):

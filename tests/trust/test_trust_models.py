@@ -298,7 +298,8 @@ def wild_array(model: Model, rng: np.random.Generator) -> bytes:
         case 0:
             members.pop(f"{name}.npy")
         case 1:
-            members[f"{rng.choice(['W_', 'new_', 'recall', '_x', '__dict__', 'n_features_in_', 'inverse_'])}.npy"] = as_npy(array)
+            names = ["W_", "new_", "recall", "_x", "__dict__", "n_features_in_", "inverse_"]
+            members[f"{rng.choice(names)}.npy"] = as_npy(array)
         case 2:
             members[f"{name}.npy"] = as_npy(np.full(array.shape, rng.choice([np.nan, np.inf, 1e308, -1e308, 5e-324])))
         case 3:

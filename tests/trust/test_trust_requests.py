@@ -164,7 +164,8 @@ def picture(kind):
     return file.getvalue()
 
 
-EPS = b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9999 9999\n%%EndComments\nwhile (1) {} loop\n%%EOF\n"
+EPS_HEAD = b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9999 9999\n%%EndComments\n"
+EPS = EPS_HEAD + b"while (1) {} loop\n%%EOF\n"
 MIDI = b"MThd\0\0\0\6\0\0\0\1\0\1MTrk\0\0\0\x0b\0\x90\x3c\x40\xff\xff\xff\x7f\x80\x3c\0"
 FILES = [
     *BAD.values(),
