@@ -141,7 +141,7 @@ def test_slots_take_the_next_row_when_one_is_done():
     x = patterns(rng, (n, N))
     z = patterns(rng, (n, M))
     U = eta * rng.integers(-3, 4, (M, N))
-    z[:, ::3] = x[:, :1]  # one input says it all
+    z[:, ::3] = x[:, :1]  # one input determines all
     U[::3] = 0
     U[::3, 0] = 1.0
     problem = {"arrays": (x, x, z), "U": U, "V": np.zeros((N, M)), "kappa": 0.5, "eta": eta, "max_epochs": 30}
@@ -261,18 +261,18 @@ def test_a_margin_out_of_reach_of_all_integers_raises_an_error(monkeypatch):
         block.advance(100)
 
 
-def test_progress_is_told_for_every_epoch_in_order():
+def test_progress_is_reported_for_every_epoch_in_order():
     rng = np.random.default_rng(1)
     problem = hard_problem(rng, 120)
-    told = []
-    learned = run(engine, problem, callback=lambda *epoch: told.append(epoch))
-    assert [epoch for epoch, _, _ in told] == list(range(1, learned.n_iter + 1))
-    assert [hidden for _, hidden, _ in told] == learned.hidden_errors.tolist()
-    assert [visible for _, _, visible in told] == learned.visible_errors.tolist()
+    reported = []
+    learned = run(engine, problem, callback=lambda *epoch: reported.append(epoch))
+    assert [epoch for epoch, _, _ in reported] == list(range(1, learned.n_iter + 1))
+    assert [hidden for _, hidden, _ in reported] == learned.hidden_errors.tolist()
+    assert [visible for _, _, visible in reported] == learned.visible_errors.tolist()
 
 
 @pytest.mark.parametrize("stop", [1, 2, 13, 40])
-def test_a_callback_that_says_stop_leaves_the_weights_of_that_epoch(stop):
+def test_a_callback_that_stops_learning_leaves_the_weights_of_that_epoch(stop):
     problem = hard_problem(np.random.default_rng(2), 60)
     stopped = run(engine, problem, callback=lambda epoch, *_: epoch == stop)
     shorter = run(engine, {**problem, "max_epochs": stop})
@@ -354,7 +354,7 @@ def test_a_handler_of_the_users_sees_ctrl_c_once_and_one_that_ignores_it_stays(c
 
 
 @pytest.mark.parametrize(("n_jobs", "error"), [(0, ValueError), (1.5, TypeError), (True, TypeError)])
-def test_a_senseless_number_of_threads_is_refused(n_jobs, error):
+def test_a_senseless_number_of_threads_is_rejected(n_jobs, error):
     with pytest.raises(error, match="n_jobs"):
         run(engine, hard_problem(np.random.default_rng(4), 2), n_jobs=n_jobs)
 

@@ -27,7 +27,7 @@ def whole_number_recall(U, V, cue, steps):
 
 
 @pytest.mark.parametrize("eta", [1e-3, 0.07, 1 / 3])
-def test_from_zero_weights_one_cue_and_a_batch_are_recalled_as_whole_numbers_say(eta):
+def test_from_zero_weights_one_cue_and_a_batch_are_recalled_as_in_whole_numbers(eta):
     X = sa.datasets.random_periodic(12, 30, rng=0)
     net = sa.SequenceAttractor(n_hidden=24, init_scale=0, eta=eta, kappa=20 * eta, random_state=0).fit(X)
     U, V = (np.rint(W / eta).astype(np.int64) for W in (net.U_, net.V_))
@@ -111,7 +111,7 @@ for net in nets:
 
 
 def test_recall_is_the_same_with_every_kernel_of_blas():
-    """OpenBLAS takes the sums of a processor that it is told; with another BLAS this only runs the same twice."""
+    """OpenBLAS sums as on the processor that a variable names; with another BLAS this only runs the same twice."""
     seen = set()
     for processor in ("Prescott", "Haswell"):
         child = {**os.environ, "OPENBLAS_CORETYPE": processor}

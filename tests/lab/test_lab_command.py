@@ -37,7 +37,7 @@ def start_command(*options, program=("-m", "seqattractor")):
 
 
 def first_answer(address):
-    """What the server says once it answers."""
+    """Return the first answer of the server."""
     until = time.monotonic() + PATIENCE
     while time.monotonic() < until:
         with suppress(httpx.TransportError):

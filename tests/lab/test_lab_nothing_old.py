@@ -13,7 +13,7 @@ from lab_server import PATIENCE, running_lab
 lab, chromium, open_page = lab_server.lab, lab_browser.chromium, lab_browser.open_page
 pytestmark = NEEDS_BROWSER
 
-# What is said and shown of a sequence, a network, and a recall.
+# What is written and shown of a sequence, a network, and a recall.
 SHOWN = """() => {
     const text = (id) => document.getElementById(id).innerText;
     const cue = document.getElementById("cue-canvas");

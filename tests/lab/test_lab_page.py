@@ -252,7 +252,7 @@ def test_a_link_to_a_result_learns_and_recalls_again_by_itself(open_page):
     page.click("[data-source=toy]")
     verdicts = learn(page)
     link = page.evaluate("location.hash")
-    page.get_by_label("Random flips").fill("0")  # not what the link says
+    page.get_by_label("Random flips").fill("0")  # not as in the link
     settled(page)
     again = open_page("/" + link)
     again.wait_for_selector(".verdict.good")
@@ -272,7 +272,7 @@ def test_nothing_old_stays_after_another_choice(open_page):
     page.click("[data-source=toy]")
     while not held:
         page.wait_for_timeout(20)
-    # The new sequence has not come yet, but what was said of the old one is gone.
+    # The new sequence has not come yet, but what was written about the old one is gone.
     assert page.locator(".verdict.good, .verdict.bad").count() == 0
     assert page.locator("#panels canvas").count() == 0
     assert page.inner_text("#status") == ""
@@ -401,7 +401,7 @@ def test_a_server_that_goes_while_it_learns_is_reported_as_such(open_page):
 
 
 @pytest.mark.slow
-def test_what_the_server_forgot_is_said_and_can_be_learned_again(open_page):
+def test_what_the_server_forgot_is_reported_and_can_be_learned_again(open_page):
     page = open_page()
     learn(page)
     page.route("**/api/recall", lambda route: route.fulfill(status=410, body=json.dumps({"error": "forgotten"})), times=1)

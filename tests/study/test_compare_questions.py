@@ -445,7 +445,7 @@ def test_long_names_make_fewer_columns_in_the_legend(found):
         plt.close(figure)
 
 
-def test_files_are_what_their_endings_say_and_several_are_written_at_once(tmp_path):
+def test_files_have_the_format_of_their_endings_and_several_are_written_at_once(tmp_path):
     names = ["a.png", "a.PDF", "a.svg", "a.csv", "a.json", "a.html"]
     outs = [part for name in names for part in ("-o", tmp_path / name)]
     arguments = ("--networks", "hebbian,lookup", "--n", "30", "--t", "4,6", "--trials", "2")

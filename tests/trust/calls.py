@@ -792,7 +792,7 @@ def check_answer(name: str, answer: Any) -> None:
     if name == "certify":
         assert (answer.radius < answer.breaking).all() or (answer.radius < 0).any(), "what is proven is broken"
     if isinstance(answer, Result):
-        assert answer.describe(), "a result that says nothing"
+        assert answer.describe(), "a result without a sentence"
 
 
 # -- the cases ---------------------------------------------------------------------------------------------------------------

@@ -80,7 +80,7 @@ def test_the_page_counts_checks_against_published_results_and_never_a_prototype(
     )
 
 
-def test_a_report_on_both_counts_the_paper_and_its_neighbours_apart(tmp_path):
+def test_a_report_on_both_counts_the_paper_and_its_neighbours_separately(tmp_path):
     CliRunner().invoke(command, ["fig2", "orbits", "--quick", "--jobs", "1", "--out", str(tmp_path)])
     page = (tmp_path / "report.html").read_text()
     assert "1 of 1 targets that can be compared agree with the paper. 1 of 1 experiments of other systems pass their" in page
