@@ -29,7 +29,7 @@ extensions = [
 ]
 autosummary_generate = True
 templates_path = ["_templates"]  # a class with its methods in full
-autodoc_typehints = "none"  # numpydoc's sections say the types, with shapes
+autodoc_typehints = "none"  # numpydoc's sections give the types, with shapes
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 exclude_patterns = ["_build", "gallery/**/*.ipynb", "gallery/**/*.py"]
@@ -83,7 +83,7 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "show_memory": False,
     "remove_config_comments": True,
-    "ignore_repr_types": r"matplotlib\.",  # what a last line that draws gives back tells a reader nothing
+    "ignore_repr_types": r"matplotlib\.",  # the value of a last line that draws is of no use to a reader
     "abort_on_example_error": True,
 }
 

@@ -68,9 +68,9 @@ print(X.describe())
 print(sa.find_conflicts(X).describe())
 
 # %%
-# Where two laps pass through the same pattern and then go different ways, the present alone does not tell what comes next, and
+# Where two laps pass through the same pattern and then go different ways, the present alone does not determine what is next, and
 # ``order="auto"`` lets the network see as many past bins as resolve all conflicts. That is enough to store the laps. But all
-# laps begin alike, and a cue with errors may fit another lap better; half a second of the past tells them apart more safely.
+# laps begin alike, and a cue with errors may fit another lap better; half a second of the past distinguishes them more safely.
 # (The cue is then half a second long, too.)
 
 nets = {}
@@ -83,7 +83,7 @@ for name, net in nets.items():
 # %%
 # Replay quality. We start each lap from its first bins, flip 8 of the 80 cells in each of them, let the network run freely to
 # the end of the lap, and compare what it does after the cue with the recording, bin by bin. Most cells are silent most of the
-# time, so agreement in silence says little; we count what is on. With H right spikes, M missing and F false ones, the quality
+# time, so agreement in silence means little; we count what is on. With H right spikes, M missing and F false ones, the quality
 # is 2 H / (2 H + M + F): 1 for a perfect replay, in order and in time. (It is not the score with which replay is looked for in
 # sharp-wave ripples, where the truth is not known and runs faster than the animal did.) Laps resemble each other, so a quality
 # is to be seen beside that of *another* lap, taken for the right one.

@@ -11,7 +11,7 @@ sys.path[:0] = [
     str(folder) for folder in (HERE, *HERE.iterdir(), HERE.parent / "benchmarks") if folder.is_dir()
 ]  # oracles, and what files share
 
-# Time limits per example say more about the machine than about the code.
+# Time limits per example depend more on the machine than on the code.
 settings.register_profile("seqattractor", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("seqattractor")
 

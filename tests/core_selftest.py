@@ -1,11 +1,12 @@
 """Compile and run the self-test of the kernels (core_selftest.c) on every processor that can be had here, and compare.
 
-python tests/core_selftest.py            # this processor's instruction sets, by its compiler and by zig; ARM; WebAssembly
-python tests/core_selftest.py sanitize   # this processor's, with AddressSanitizer and UndefinedBehaviorSanitizer
+python tests/core_selftest.py            # this processor's instruction sets, ARM, WebAssembly
+python tests/core_selftest.py sanitize   # this processor's, with ASan and UBSan
 
-The calls are written from the declarations of the kernels, so that a new kernel is tested as soon as it is declared, and the
-compiler sees whether declarations and C agree. The reference is what the machine's compiler makes for the oldest processors of
-this kind. ARM needs qemu-user, WebAssembly needs Node; without them it says so and goes on.
+This processor's are compiled by its compiler and by zig. The calls are written from the declarations of the kernels, so that a
+new kernel is tested as soon as it is declared, and the compiler sees whether declarations and C agree. The reference is what
+the machine's compiler makes for the oldest processors of this kind. ARM needs qemu-user, WebAssembly needs Node; without them
+a note is printed and the rest runs.
 """
 
 import math
@@ -134,7 +135,7 @@ def checksums(folder, runner=(), **how):
 
 
 def native_sets(folder):
-    """The instruction sets that this processor has, as the library that is built here says."""
+    """The instruction sets that this processor has, as reported by the library that is built here."""
     import ctypes
 
     library = ctypes.CDLL(str(hatch_build.compile_core(Path(folder) / hatch_build.library_name())))
@@ -151,7 +152,7 @@ def elsewhere():
 
 
 def main(words):
-    """Compare, and say what was compared."""
+    """Compare, and print what was compared."""
     with tempfile.TemporaryDirectory() as folder:
         sets = native_sets(folder)
         reference = checksums(folder)

@@ -45,7 +45,8 @@ def webp(width, height):
 
 def eps():
     """A drawing that Pillow would hand to Ghostscript, which runs the program in it."""
-    return b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 8 8\n%%EndComments\n(x) print\nshowpage\n%%EOF\n"
+    head = b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 8 8\n%%EndComments\n"
+    return head + b"(x) print\nshowpage\n%%EOF\n"
 
 
 def npy(shape, dtype="<f8", rest=b""):
@@ -98,7 +99,7 @@ def mat(content, *, promised=None):
 
 
 def mat_array(shape, values=b"", kind=6):
-    """A variable X of MATLAB that promises a shape, of class double if nothing else is said."""
+    """A variable X of MATLAB that declares a shape, of class double by default."""
     parts = [(6, struct.pack("<II", kind, 0)), (5, struct.pack(f"<{len(shape)}i", *shape)), (1, b"X"), (2, values)]
     return b"".join(struct.pack("<II", code, len(part)) + part + bytes(-len(part) % 8) for code, part in parts)
 

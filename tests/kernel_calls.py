@@ -161,7 +161,7 @@ class Case:
             if "was not compiled for" in str(error):
                 return None
             raise
-        except ValueError as error:  # random contents may not fit together: the kernel says so by a code that is an error
+        except ValueError as error:  # random contents may not fit together: the kernel returns a code that becomes an error
             (code,) = (code for code, text in self.kernel.errors.items() if str(error) == f"{self.kernel.name}: {text}.")
         return code, [v.tobytes() for v in values if isinstance(v, np.ndarray)]
 
@@ -187,7 +187,7 @@ def fewer_axes(case, m, value):
 
 
 def other_length(case, m, value):
-    """One more or less along an axis whose length is known from elsewhere."""
+    """One more or less along an axis whose length follows from another argument."""
     axes = [axis for _, other in members(case.kernel) if other.is_array for axis in other.axes]
     fixed = [k for k, axis in enumerate(m.axes) if not is_axis(axis) or axes.count(axis) > 1]
     if not fixed:

@@ -52,7 +52,7 @@ def open_page(chromium, lab):
 
 
 def settled(page):
-    """Wait until the page has nothing under way, which it says itself."""
+    """Wait until the page has nothing under way, by its own mark."""
     page.wait_for_selector("#recall[aria-busy=false]")
 
 
@@ -74,6 +74,6 @@ def until(page, condition):
 
 
 def wrong_units(page):
-    """What the recalled frame says of itself to those who cannot see it."""
+    """Return the description of the recalled frame for screen readers."""
     label = page.get_attribute("[data-panel=state]", "aria-label")
     return int(label.split(": ")[1].split(" of ")[0])

@@ -1,4 +1,4 @@
-"""A real lab on a loopback port for tests, and a client that speaks for one visitor."""
+"""A real lab on a loopback port for tests, and a client for one visitor."""
 
 import contextlib
 import json
@@ -133,7 +133,7 @@ class Visitor:
         return [json.loads(part[6:]) for part in text.split("\n\n") if part.startswith("data: ")]
 
     def wait_for(self, key):
-        """Follow learning until it tells this."""
+        """Follow learning until an event has this key."""
         with self.http.stream("GET", "/api/progress") as stream:
             for line in stream.iter_lines():
                 if line.startswith("data: ") and key in (event := json.loads(line[6:])):

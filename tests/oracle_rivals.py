@@ -221,7 +221,7 @@ def delta_rule(pairs, rate, epochs):
     """W += rate (x(t+1) - W f(x(t))) f(x(t))^T / |f(x(t))|^2, transition after transition, from zero."""
     n_in, n = len(pairs[0][0]), len(pairs[0][1])
     W = [[0.0] * n_in for _ in range(n)]
-    errors = []  # of each epoch: wrong signs, and predictions too near zero to tell
+    errors = []  # of each epoch: wrong signs, and predictions too near zero to decide
     for _ in range(epochs):
         wrong = unclear = 0
         for x, y in pairs:

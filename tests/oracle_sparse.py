@@ -1,4 +1,4 @@
-"""The sparse rule written index by index, as its description says it. It imports nothing of the package.
+"""The sparse rule written index by index, as it is described. It imports nothing of the package.
 
 Weights are lists of lists of whole numbers, so every sum is exact.
 """
@@ -31,7 +31,7 @@ def dot(a, b):
 def learn(pairs, fixed_drive, U, V, Q, P, theta, s, epochs, rng):
     """All epochs; `s` holds the settings by name, `epochs` what happens in each, by name. Changes its lists."""
     M, N = len(U), len(V)
-    z_of, wrong_of, kept, raised = [[0] * M for _ in pairs], [0.0] * len(pairs), [False] * len(pairs), [0] * M
+    z_of, wrong_of, redrawn, raised = [[0] * M for _ in pairs], [0.0] * len(pairs), [False] * len(pairs), [0] * M
     errors, wanted, at_most = [], True, math.inf
     for now in epochs:
         clean_and_fixed = not (now["noise"] or now["choosing"] or now["redraw_above"] < math.inf)
@@ -50,13 +50,13 @@ def learn(pairs, fixed_drive, U, V, Q, P, theta, s, epochs, rng):
             drive = fixed_drive[t]
             if s["learn_drive"]:
                 drive = [dot(P[i], clean) * (1 / math.sqrt(max(dot(P[i], P[i]), 1))) for i in range(M)]
-            if now["choosing"] and not kept[t]:
+            if now["choosing"] and not redrawn[t]:
                 score = [(drive[i] - theta[i]) + s["learned_feedback"] * dot(Q[i], x_next) for i in range(M)]
                 z_of[t] = choose(score, s["n_winners"], s["winners"])
             if wrong_of[t] > now["redraw_above"]:
                 score = [(drive[i] - theta[i]) + s["redraw"] * rng.standard_normal() for i in range(M)]
                 z_of[t] = choose(score, s["n_winners"], s["winners"])
-                kept[t], wrong_of[t] = True, 0.0
+                redrawn[t], wrong_of[t] = True, 0.0
             z = z_of[t]
             if now["choosing"]:
                 for i in range(M):

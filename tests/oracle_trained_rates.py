@@ -77,10 +77,10 @@ def run_pinned(J, x, tau, steps):
 def run_innate(W, W_in, W_out, cue, tau, pulse, steps):
     """A trained network of tanh neurons is shown a cue and runs on; gives the fields of the read-out."""
     M = len(W)
-    x, told = [0.0] * M, [sum(W_in[i][j] * cue[j] for j in range(len(cue))) for i in range(M)]
+    x, driven = [0.0] * M, [sum(W_in[i][j] * cue[j] for j in range(len(cue))) for i in range(M)]
     for t in range(pulse + steps):
         r = [math.tanh(value) for value in x]
-        x = [x[i] + (sum(W[i][j] * r[j] for j in range(M)) + (told[i] if t < pulse else 0.0) - x[i]) / tau for i in range(M)]
+        x = [x[i] + (sum(W[i][j] * r[j] for j in range(M)) + (driven[i] if t < pulse else 0.0) - x[i]) / tau for i in range(M)]
     return [sum(W_out[j][i] * math.tanh(x[i]) for i in range(M)) for j in range(len(W_out))]
 
 

@@ -28,8 +28,8 @@ def save_folder(folder, frames=FRAMES, names=None):
     return folder
 
 
-def says(path, match, **options):
-    """The file is rejected with one sentence that names it."""
+def rejects(path, match, **options):
+    """Assert that loading the file raises one sentence that names it."""
     with pytest.raises(ValueError, match=match) as caught:
         load(path, **options)
     sentence = str(caught.value)

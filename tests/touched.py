@@ -10,8 +10,10 @@ ROOT = Path(__file__).parents[1]
 def touched(files):
     """Return the folders of tests of changed files: those that mirror a folder, and that of all pages and examples.
 
-    >>> touched(["src/seqattractor/zoo/dense.py", "tests/io/test_nwb.py", "examples/plot_tune.py", "tests/oracle.py"])
-    ['tests/docs', 'tests/io', 'tests/zoo']
+    >>> touched(["src/seqattractor/zoo/dense.py", "tests/io/test_nwb.py", "tests/oracle.py"])
+    ['tests/io', 'tests/zoo']
+    >>> touched(["examples/plot_tune.py"])
+    ['tests/docs']
     """
     folders = set()
     for name in files:

@@ -59,7 +59,7 @@ def test_a_perfect_memory_has_the_basin_one():
     assert sa.basin_fraction(Nearest().fit(X), X, flips=10, rng=0) == 1.0
 
 
-def test_a_network_that_always_falls_back_to_the_start_passes_the_papers_criterion_but_not_this_one():
+def test_falling_back_to_the_start_passes_the_papers_criterion_but_not_this_one():
     X = sa.datasets.random_periodic(20, 60, rng=0)
 
     class FallsBack(Table):

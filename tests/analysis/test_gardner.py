@@ -17,7 +17,7 @@ def test_active_and_silent_are_interchangeable():
     assert sa.analysis.gardner_capacity(0.02) == pytest.approx(sa.analysis.gardner_capacity(0.98), rel=1e-9)
 
 
-def test_few_active_patterns_leave_room_for_more_and_approach_the_known_growth():
+def test_sparse_patterns_raise_the_capacity_and_approach_the_known_growth():
     fractions = [10.0**-k for k in (1, 2, 3, 6, 12, 30)]
     capacities = [sa.analysis.gardner_capacity(f) for f in fractions]
     assert capacities == sorted(capacities)
@@ -31,11 +31,11 @@ def test_no_other_threshold_would_do_better():
     f = 0.05
     t = np.linspace(-9, 9, 20001)
     density = np.exp(-t * t / 2) / math.sqrt(2 * math.pi) * (t[1] - t[0])
-    room = [
+    loads = [
         f * np.sum(density * np.maximum(0, t + theta) ** 2) + (1 - f) * np.sum(density * np.maximum(0, t - theta) ** 2)
         for theta in np.linspace(-4, 4, 801)
     ]
-    assert sa.analysis.gardner_capacity(f) == pytest.approx(1 / min(room), rel=1e-4)
+    assert sa.analysis.gardner_capacity(f) == pytest.approx(1 / min(loads), rel=1e-4)
 
 
 def test_real_perceptrons_end_near_the_limit():

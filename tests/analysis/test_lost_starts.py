@@ -49,7 +49,7 @@ def test_what_is_not_lost_is_the_basin(crowded):
     assert losses.counts[:, 0].sum() == (~losses.lost).sum()
 
 
-def test_the_rows_and_the_sentence_tell_the_counts(crowded):
+def test_the_rows_and_the_sentence_state_the_counts(crowded):
     net, X = crowded
     losses = sa.lost_starts(net, X, flips=4, rng=1)
     rows = list(losses.rows())

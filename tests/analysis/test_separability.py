@@ -116,7 +116,7 @@ def test_a_neuron_that_never_changes_needs_only_a_bias():
         assert "bias alone" in proof.describe()
 
 
-def test_words_say_whether_biases_were_allowed():
+def test_the_sentence_states_whether_biases_were_allowed():
     opposite = np.array([[1, 1], [-1, -1], [-1, 1]])  # a pattern and its opposite both call -1
     xor = sa.datasets.xor()
     assert "without hidden neurons and without biases" in sa.separable(opposite).describe()

@@ -51,11 +51,20 @@ def network(name, **kind):
 
 def row(name, value, successes, *, protocol="random", parameters=10, in_phase=None):
     """What a network did."""
-    return {"protocol": protocol, "network": name, "value": value, "trials": 4, "successes": successes, "parameters": parameters,
-            "in_phase": in_phase, "order": 1, "error": None}  # fmt: skip
+    return {
+        "protocol": protocol,
+        "network": name,
+        "value": value,
+        "trials": 4,
+        "successes": successes,
+        "parameters": parameters,
+        "in_phase": in_phase,
+        "order": 1,
+        "error": None,
+    }
 
 
-def test_the_best_holds_the_hardest_value_with_all_easier_ones_and_of_equals_the_smallest_comes_first(script):
+def test_the_best_network_reaches_the_hardest_value_and_the_smallest_of_equals_comes_first(script):
     rows = [row("gap", 20, 1), row("gap", 50, 4), row("big", 20, 4, parameters=99), row("big", 50, 2, parameters=99)]
     rows += [row("small", 20, 4), row("small", 50, 2), row("weak", 20, 4), row("weak", 50, 1)]
     names, where = script.best({"rows": rows}, "random", ["gap", "big", "small", "weak"])

@@ -13,7 +13,7 @@ def run(*arguments, cwd=None):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "says"),
+    ("arguments", "message"),
     [
         (["recall", "none.npz", "-o", "x.gif"], "there is no model file none.npz"),
         (["sweep", "run", "none.toml", "--out", "s.db"], "none.toml: no such file or directory"),
@@ -21,10 +21,10 @@ def run(*arguments, cwd=None):
         (["reproduce", "fig99"], "there is no target 'fig99'"),
     ],
 )
-def test_a_mistake_gets_one_sentence_exit_code_2_and_leaves_nothing(arguments, says, tmp_path):
+def test_a_mistake_gets_one_sentence_exit_code_2_and_leaves_nothing(arguments, message, tmp_path):
     done = run(*arguments, cwd=tmp_path)
     assert done.returncode == 2
-    assert says in done.stderr
+    assert message in done.stderr
     assert "Traceback" not in done.stderr
     assert not list(tmp_path.iterdir())
 

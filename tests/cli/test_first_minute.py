@@ -56,7 +56,7 @@ def run_main(arguments, monkeypatch, capsys):
 @pytest.mark.parametrize(
     "path", [path for path in COMMANDS if path[0] in ("learn", "recall", "inspect") or len(path) == 2], ids=" ".join
 )
-def test_without_what_it_needs_a_command_says_what_is_missing_and_gives_an_example(path, monkeypatch, capsys):
+def test_without_what_it_needs_a_command_names_what_is_missing_and_gives_an_example(path, monkeypatch, capsys):
     code, printed = run_main(path, monkeypatch, capsys)
     assert code == 2
     assert "Missing" in printed.err
@@ -69,7 +69,7 @@ def test_without_a_command_the_demo_is_named(run):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "says"),
+    ("arguments", "message"),
     [
         (["learn", "none.gif", "-o", "x.npz"], "for a first try without one: seqattractor demo"),
         (["learn", "film.txt", "-o", "film.gif"], "name it film.npz, and let `seqattractor recall` write film.gif"),
@@ -81,7 +81,7 @@ def test_without_a_command_the_demo_is_named(run):
         (["demo", "--flips", "20000"], "the frames have 11264 pixels"),
     ],
 )
-def test_a_mistake_points_to_the_next_step_and_leaves_nothing(arguments, says, tmp_path, monkeypatch, capsys):
+def test_a_mistake_points_to_the_next_step_and_leaves_nothing(arguments, message, tmp_path, monkeypatch, capsys):
     (tmp_path / "film.txt").write_text("#.\n.#\n\n.#\n#.\n")
     np.savez(tmp_path / "model.npz", U_=np.ones((2, 2)), V_=np.ones((2, 2)))
     np.savez(tmp_path / "data.npz", X=np.ones((2, 2)))
@@ -89,7 +89,7 @@ def test_a_mistake_points_to_the_next_step_and_leaves_nothing(arguments, says, t
     before = sorted(tmp_path.iterdir())
     code, printed = run_main(arguments, monkeypatch, capsys)
     assert code == 2
-    assert says in printed.err
+    assert message in printed.err
     assert sorted(tmp_path.iterdir()) == before
 
 

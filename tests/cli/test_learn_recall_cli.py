@@ -46,7 +46,7 @@ def tune(tmp_path):
 # -- learning -------------------------------------------------------------------------------------------------------
 
 
-def test_a_gif_is_learned_and_the_model_file_knows_what_it_holds(run, square, tmp_path):
+def test_a_gif_is_learned_and_described_in_the_model_file(run, square, tmp_path):
     code, out, err = run("learn", square, "-o", "m.npz", "--hidden", 60, "--loop")
     assert (code, err) == (0, "")
     assert "every transition is stored exactly" in out
@@ -185,7 +185,7 @@ def test_a_loop_with_context_goes_round_and_round(run, tmp_path):
     assert sum(found["wrong"]) == 0
 
 
-def test_frames_that_are_held_are_left_out_unless_they_are_to_be_kept(run, tmp_path):
+def test_repeated_frames_are_left_out_unless_keep_repeats_is_given(run, tmp_path):
     np.save(tmp_path / "slow.npy", np.repeat(FRAMES, 3, axis=0))
     code, _, err = run("learn", "slow.npy", "-o", "m.npz", "--hidden", 60)
     assert code == 0

@@ -12,7 +12,7 @@ from seqattractor.study import read_grid
 
 
 @pytest.mark.parametrize(
-    ("words", "says"),
+    ("words", "message"),
     [
         (["lern"], "No such command 'lern'. Did you mean 'learn'?"),
         (["RECALL"], "No such command 'RECALL'. Did you mean 'recall'?"),
@@ -24,13 +24,13 @@ from seqattractor.study import read_grid
         (["reproduce", "nieghbours"], "there is no target 'nieghbours'; did you mean 'neighbours'?"),
     ],
 )
-def test_the_command_line_suggests_similar_names(run, words, says, tmp_path, monkeypatch):
+def test_the_command_line_suggests_similar_names(run, words, message, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "README.txt").write_text("#.\n\n.#\n")
     code, printed, complaint = run(*words)
     assert code == 2
     assert printed == ""
-    assert says in complaint
+    assert message in complaint
 
 
 def test_where_nothing_is_like_it_all_names_are_listed(run):
@@ -69,6 +69,6 @@ def test_a_shell_completes_commands_options_networks_and_targets(words, begun, o
 
 
 @pytest.mark.parametrize("network", ["hebbian", sa.zoo.HebbianMemory])
-def test_a_search_for_a_capacity_says_which_number_of_trials_can_be_given(network):
+def test_a_capacity_search_rejects_trials_and_names_max_trials(network):
     with pytest.raises(ValueError, match="max_trials limits them"):
         sa.measure_capacity(network, n=20, trials=4)

@@ -90,7 +90,7 @@ def test_several_sequences_share_no_pattern():
 
 
 @pytest.mark.parametrize(
-    ("call", "says"),
+    ("call", "message"),
     [
         (lambda: sa.datasets.random_periodic(1, 5), "T must be at least 2, but it is 1"),
         (lambda: sa.datasets.random_periodic(5, 0), "N must be"),
@@ -101,6 +101,6 @@ def test_several_sequences_share_no_pattern():
         (lambda: sa.datasets.toy(3), "no 3"),
     ],
 )
-def test_impossible_requests_get_one_clear_sentence(call, says):
-    with pytest.raises(ValueError, match=says):
+def test_impossible_requests_get_one_clear_sentence(call, message):
+    with pytest.raises(ValueError, match=message):
         call()

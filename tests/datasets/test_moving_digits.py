@@ -35,7 +35,7 @@ def test_the_same_seed_gives_the_same_sequences_and_another_seed_others():
     assert not np.array_equal(a, c)
 
 
-def test_it_tells_the_shape_of_a_frame():
+def test_it_has_the_shape_of_its_frames():
     X = moving_digits(2, 3, size=48)
     assert X.frame_shape == (48, 48)
     assert X.shape == (6, 48 * 48)

@@ -26,7 +26,7 @@ def test_it_is_the_same_every_time(X):
     assert np.array_equal(walker(), X)
 
 
-def test_it_tells_the_shape_of_a_frame(X):
+def test_it_has_the_shape_of_its_frames(X):
     assert X.frame_shape == (128, 88)
     assert X.lengths.tolist() == [104]
     assert (X.kind, X.closed) == ("pictures", 1)

@@ -21,7 +21,7 @@ from seqattractor.study.compare import choose_networks
 from shown_commands import parse, quoted, run, shown
 
 ROOT = Path(__file__).parents[2]
-# Not the changelog, which tells what there once was.
+# Not the changelog, which lists what there once was.
 DOCUMENTS = sorted({*ROOT.glob("*.md"), *ROOT.glob("docs/*.rst"), *ROOT.glob("docs/*.inc")} - {ROOT / "CHANGELOG.md"})
 SCRIPTS = sorted(path for folder in ("benchmarks", "examples", "release") for path in (ROOT / folder).glob("*.py"))
 PAGES = [*DOCUMENTS, ROOT / "paper" / "paper.md", *SCRIPTS]
@@ -78,7 +78,7 @@ def test_every_command_in_a_block_of_a_page_can_be_typed(page):
 @pytest.mark.parametrize("page", [page for page in PAGES if quoted(text_of(page))], ids=lambda page: page.stem)
 def test_every_command_in_a_sentence_of_a_page_can_be_typed(page):
     for words in quoted(text_of(page)):
-        with suppress(click.MissingParameter):  # a sentence about an option need not say which file
+        with suppress(click.MissingParameter):  # a sentence about an option need not name the file
             check(words)
 
 

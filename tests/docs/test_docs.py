@@ -1,4 +1,4 @@
-"""The documentation tells the truth: what its pages show, its code does."""
+"""The documentation is true: what its pages show, its code does."""
 
 import doctest
 import re

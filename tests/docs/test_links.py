@@ -82,7 +82,7 @@ def test_every_link_and_picture_of_a_page_is_there(page, labels):
 
 @pytest.mark.parametrize("page", [*MARKDOWN, *PAGES], ids=lambda page: page.name)
 def test_every_file_that_a_page_names_is_there(page):
-    if page.name.lower() != "changelog.md":  # which tells of files that once were
+    if page.name.lower() != "changelog.md":  # which names files that once were
         assert missing_files(page.read_text(encoding="utf-8")) == []
 
 

@@ -19,12 +19,15 @@ CELLS = {
     "certificate": "certificate = sa.certify(net, X)\ncertificate",
     "certificate drawn": "certificate.plot();",
     "attractors": "sa.find_attractors(net, X, starts=20, flips=2, rng=0)",
-    "sweep": "run_sweep(Grid({'network': 'lookup', 'n': 20, 't': [4, 8], 'flips': [1, 3]}, trials=2), 'study.db', verbose=True)",
+    "sweep": "grid = Grid({'network': 'lookup', 'n': 20, 't': [4, 8], 'flips': [1, 3]}, trials=2)\n"
+    "run_sweep(grid, 'study.db', verbose=True)",
     "study": "study = read_study('study.db')\nstudy",
     "study drawn": "study.plot();",
     "study in xarray": "study.to_xarray()",
     "study in pandas": "study.to_pandas()",
-    "comparison": "comparison = sa.compare('random', ['hebbian', 'lookup'], values=[5], trials=2, verbose=True)\ncomparison",
+    "comparison": "networks = ['hebbian', 'lookup']\n"
+    "comparison = sa.compare('random', networks, values=[5], trials=2, verbose=True)\n"
+    "comparison",
     "comparison drawn": "comparison.plot();",
     "capacity": "sa.measure_capacity('hebbian', n=20, flips=1, max_trials=4, verbose=True)",
 }
@@ -53,7 +56,7 @@ def test_nothing_is_shown_as_if_it_had_gone_wrong(outputs):
 
 
 @pytest.mark.parametrize(
-    ("cell", "says"),
+    ("cell", "text"),
     [
         ("new", "has learned nothing yet"),
         ("net", "fit saw 1 sequence with 7 transitions"),
@@ -67,9 +70,9 @@ def test_nothing_is_shown_as_if_it_had_gone_wrong(outputs):
         ("capacity", "hebbian, N = 20, 1 flip: T = "),
     ],
 )
-def test_networks_and_results_show_themselves_as_html(outputs, cell, says):
+def test_networks_and_results_show_themselves_as_html(outputs, cell, text):
     page = forms(outputs[cell], "text/html")[-1]
-    assert says in page
+    assert text in page
     assert len(page) < 60_000
 
 
@@ -83,7 +86,7 @@ def test_pictures_are_seen_once(outputs, cell):
 
 
 def test_progress_is_one_bar_that_is_full_in_the_end(outputs):
-    for cell, says in {
+    for cell, text in {
         "fit": "0 hidden, 0 visible errors",
         "sweep": "8 of 8",
         "comparison": "4 of 4",
@@ -91,7 +94,7 @@ def test_progress_is_one_bar_that_is_full_in_the_end(outputs):
     }.items():
         bars = [page for page in forms(outputs[cell], "text/html") if "<progress" in page]
         assert len(bars) == 1  # drawn again and again, in one place
-        assert says in bars[0]
+        assert text in bars[0]
         done, total = (bars[0].split(f'{name}="')[1].split('"')[0] for name in ("value", "max"))
         assert done == total
 

@@ -1,4 +1,4 @@
-"""The README tells the truth: its snippets run, and every command explains itself. (Its commands: test_commands_in_docs.py.)"""
+"""The README is true: its snippets run, and every command explains itself. (Its commands: test_commands_in_docs.py.)"""
 
 import re
 from pathlib import Path
@@ -14,7 +14,7 @@ SNIPPETS = re.findall(r"```python\n(.*?)```", TEXT, flags=re.S)
 
 
 @pytest.mark.parametrize("code", SNIPPETS, ids=lambda code: code.splitlines()[0])
-def test_each_snippet_runs_and_prints_what_its_comments_say(code, tmp_path, monkeypatch, capsys):
+def test_each_snippet_runs_and_prints_what_its_comments_promise(code, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     exec(compile(code, str(README), "exec"), {})
     printed = capsys.readouterr().out.split("\n")

@@ -156,7 +156,7 @@ def test_two_values_come_back_exactly_and_columns_have_thresholds_of_their_own()
 
 
 @given(st.integers(3, 30), st.integers(1, 10), st.booleans(), st.lists(st.floats(0, 1), min_size=1, max_size=9))
-def test_a_bump_has_one_width_and_its_place_tells_the_number(n_units, n_active, circular, values):
+def test_a_bump_has_one_width_and_its_place_encodes_the_number(n_units, n_active, circular, values):
     n_active = min(n_active, n_units - 1)
     encoder = PopulationEncoder(n_units, n_active=n_active, value_range=(0, 1), circular=circular)
     X = np.array(values)[:, None]
@@ -237,7 +237,7 @@ def test_encoders_survive_pickle(encoder):
 
 
 @pytest.mark.parametrize(
-    ("encoder", "says"),
+    ("encoder", "message"),
     [
         (LevelEncoder(1), "n_levels must be at least 2"),
         (LevelEncoder(code="roman"), "code must be one of"),
@@ -248,8 +248,8 @@ def test_encoders_survive_pickle(encoder):
     ],
     ids=str,
 )
-def test_a_parameter_that_makes_no_sense_is_one_sentence(encoder, says):
-    with pytest.raises(ValueError, match=says) as caught:
+def test_a_parameter_that_makes_no_sense_is_one_sentence(encoder, message):
+    with pytest.raises(ValueError, match=message) as caught:
         encoder.fit([[0.0], [1.0]])
     assert "\n" not in str(caught.value)
 

@@ -272,7 +272,7 @@ def test_a_model_file_holds_the_biases(tmp_path):
         assert np.array_equal(again.visible_bias_, net.visible_bias_)
         states = np.array(oracle.all_patterns(8), dtype=np.int8)
         assert np.array_equal(again.step(states), net.step(states))
-        for each in (net, again):  # learning goes on from the same place
+        for each in (net, again):  # learning continues from the same place
             quietly(each.partial_fit, X)
         assert np.array_equal(again.visible_bias_, net.visible_bias_)
 
@@ -307,16 +307,16 @@ def test_attractors_of_a_network_with_biases_are_those_of_its_own_dynamics():
 
 def test_inspection_asks_for_biases_where_they_could_help():
     opposite = np.array([[1, 1], [-1, -1], [-1, 1]], dtype=np.int8)  # a pattern and its opposite both call -1
-    told = {}
+    advice = {}
     for name, X in (("xor", XOR), ("opposite", opposite), ("easy", XOR[1:3])):
         net = sa.zoo.LookupMemory().fit(X)
-        told[name] = inspect_network(net, np.asarray(X), np.array([len(X)]), starts=5).paragraphs()["Without hidden neurons"]
-    assert "without biases can store this" in told["xor"]
-    assert "not even with biases" in told["xor"]
-    assert "without biases can store this" in told["opposite"]
-    assert "A network without hidden neurons can store this, with biases" in told["opposite"]
-    assert "even without biases" in told["easy"]
-    assert "with biases" not in told["easy"]
+        advice[name] = inspect_network(net, np.asarray(X), np.array([len(X)]), starts=5).paragraphs()["Without hidden neurons"]
+    assert "without biases can store this" in advice["xor"]
+    assert "not even with biases" in advice["xor"]
+    assert "without biases can store this" in advice["opposite"]
+    assert "A network without hidden neurons can store this, with biases" in advice["opposite"]
+    assert "even without biases" in advice["easy"]
+    assert "with biases" not in advice["easy"]
 
 
 @pytest.mark.parametrize("name", ["attractor-bias", "perceptron-bias"])
@@ -335,7 +335,7 @@ def test_a_grid_runs_networks_with_and_without_biases():
 
 
 @pytest.mark.parametrize("bad", [1, 0, "yes", None])
-def test_anything_but_true_and_false_is_refused(bad):
+def test_anything_but_true_and_false_is_rejected(bad):
     for net in (sa.SequenceAttractor(10, bias=bad), sa.VisibleNetwork(bias=bad)):
         with pytest.raises(TypeError, match="bias must be True or False"):
             clone(net).fit(XOR)

@@ -71,22 +71,22 @@ def test_a_cluster_chooses_as_many_hidden_neurons_as_are_chosen_here(client):
     assert there.n_hidden_ == here.n_hidden_ > 25
 
 
-def test_a_callback_on_a_cluster_is_told_of_every_epoch_and_can_stop(client):
+def test_a_callback_on_a_cluster_is_called_after_every_epoch_and_can_stop(client):
     X = sa.datasets.random_periodic(12, 40, rng=0)
-    told = []
+    reported = []
 
     def stop_at_seven(epoch, hidden, visible):
-        told.append((epoch, hidden, visible))
+        reported.append((epoch, hidden, visible))
         return epoch == 7
 
     stopped = quietly(sa.SequenceAttractor(n_hidden=50, random_state=1).fit_on_cluster, client, X, callback=stop_at_seven)
     here = fit_quietly(sa.SequenceAttractor(n_hidden=50, random_state=1, max_epochs=7), X)
     assert_same(stopped, here)
-    assert told == [(e + 1, here.hidden_errors_[e], here.visible_errors_[e]) for e in range(7)]
+    assert reported == [(e + 1, here.hidden_errors_[e], here.visible_errors_[e]) for e in range(7)]
 
 
 def test_a_worker_lost_while_it_gets_its_data_is_done_without(client, monkeypatch):
-    """The scheduler then looks in vain for the worker; it takes luck to kill one at that moment, so this says it instead."""
+    """The scheduler then looks in vain for the worker; it takes luck to kill one at that moment, so this simulates it."""
     X = sa.datasets.random_periodic(12, 40, rng=0)
     scatter, lost = client.scatter, ["tcp://127.0.0.1:1"]
 
@@ -102,7 +102,7 @@ def test_a_worker_lost_while_it_gets_its_data_is_done_without(client, monkeypatc
 
 
 class WatchedClient:
-    """A client that knows how many blocks are on their way, and loses the results of some gathers as a dying worker would."""
+    """A client that counts the blocks on their way, and loses the results of some gathers as a dying worker would."""
 
     def __init__(self, client, lost=()):
         self.client, self.lost = client, lost
@@ -112,7 +112,7 @@ class WatchedClient:
         return getattr(self.client, name)
 
     def scatter(self, data, **options):
-        assert not options.get("broadcast")  # for which the scheduler goes on for ever if a worker is lost meanwhile
+        assert not options.get("broadcast")  # for which the scheduler tries for ever if a worker is lost meanwhile
         return self.client.scatter(data, **options)
 
     def submit(self, *args, **options):
@@ -165,7 +165,7 @@ def test_blocks_that_have_learned_are_not_learned_again_when_a_worker_is_lost(cl
 
 
 def test_a_cluster_keeps_no_network_that_it_has_learned(client):
-    """Its weights may be most of the memory of a machine, and an exception that the client kept would keep them."""
+    """Its weights may be most of the memory of a machine, and an exception cached by the client would hold them."""
     net = sa.SequenceAttractor(n_hidden=50, random_state=1).fit_on_cluster(client, sa.datasets.random_periodic(12, 40, rng=0))
     there = weakref.ref(net)
     del net
@@ -173,7 +173,7 @@ def test_a_cluster_keeps_no_network_that_it_has_learned(client):
     assert there() is None
 
 
-def test_the_benchmark_of_a_cluster_counts_each_weight_and_target_once_there_and_each_weight_once_back(client):
+def test_the_cluster_benchmark_counts_all_that_is_sent_once_in_each_direction(client):
     X = sa.datasets.random_periodic(12, 40, rng=0)
     counting = written_pages.script("cluster").CountingClient(client, 2)
     here = fit_quietly(sa.SequenceAttractor(n_hidden=70, random_state=1), X)

@@ -141,7 +141,7 @@ def test_slots_take_the_next_row_when_one_is_done():
     x = patterns(rng, (n, N))
     z = patterns(rng, (n, M))
     U = eta * rng.integers(-3, 4, (M, N))
-    z[:, ::3] = x[:, :1]  # one input says it all
+    z[:, ::3] = x[:, :1]  # one input determines all
     U[::3] = 0
     U[::3, 0] = 1.0
     problem = {"arrays": (x, x, z), "U": U, "V": np.zeros((N, M)), "kappa": 0.5, "eta": eta, "max_epochs": 30}
@@ -261,18 +261,18 @@ def test_a_margin_out_of_reach_of_all_integers_raises_an_error(monkeypatch):
         block.advance(100)
 
 
-def test_progress_is_told_for_every_epoch_in_order():
+def test_progress_is_reported_for_every_epoch_in_order():
     rng = np.random.default_rng(1)
     problem = hard_problem(rng, 120)
-    told = []
-    learned = run(engine, problem, callback=lambda *epoch: told.append(epoch))
-    assert [epoch for epoch, _, _ in told] == list(range(1, learned.n_iter + 1))
-    assert [hidden for _, hidden, _ in told] == learned.hidden_errors.tolist()
-    assert [visible for _, _, visible in told] == learned.visible_errors.tolist()
+    reported = []
+    learned = run(engine, problem, callback=lambda *epoch: reported.append(epoch))
+    assert [epoch for epoch, _, _ in reported] == list(range(1, learned.n_iter + 1))
+    assert [hidden for _, hidden, _ in reported] == learned.hidden_errors.tolist()
+    assert [visible for _, _, visible in reported] == learned.visible_errors.tolist()
 
 
 @pytest.mark.parametrize("stop", [1, 2, 13, 40])
-def test_a_callback_that_says_stop_leaves_the_weights_of_that_epoch(stop):
+def test_a_callback_that_stops_learning_leaves_the_weights_of_that_epoch(stop):
     problem = hard_problem(np.random.default_rng(2), 60)
     stopped = run(engine, problem, callback=lambda epoch, *_: epoch == stop)
     shorter = run(engine, {**problem, "max_epochs": stop})
@@ -354,7 +354,7 @@ def test_a_handler_of_the_users_sees_ctrl_c_once_and_one_that_ignores_it_stays(c
 
 
 @pytest.mark.parametrize(("n_jobs", "error"), [(0, ValueError), (1.5, TypeError), (True, TypeError)])
-def test_a_senseless_number_of_threads_is_refused(n_jobs, error):
+def test_a_senseless_number_of_threads_is_rejected(n_jobs, error):
     with pytest.raises(error, match="n_jobs"):
         run(engine, hard_problem(np.random.default_rng(4), 2), n_jobs=n_jobs)
 
@@ -365,7 +365,8 @@ from seqattractor.engine.exact import engine
 from seqattractor.engine.grid import on_grid
 from seqattractor.engine.problem import Problem
 def peak():
-    return next(int(line.split()[1]) for line in pathlib.Path("/proc/self/status").open() if line.startswith("VmHWM")) / 1024
+    status = pathlib.Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in status if line.startswith("VmHWM")) / 1024
 N, M, T, S = map(int, sys.argv[1:])
 rng = np.random.default_rng(0)
 base = peak()
@@ -373,7 +374,8 @@ n = S * (T - 1)
 x = np.where(rng.random((n, N), dtype=np.float32) < 0.5, 1, -1).astype(np.int8)
 x_next = np.roll(x, -1, axis=0)
 z = np.where(rng.random((n, M)) < 0.5, 1, -1).astype(np.int8)
-U, V, P = (on_grid(rng.standard_normal(shape)) for shape in ((M, N), (N, M), (M, N)))  # as init_scale = eta = 1e-3
+# As init_scale = eta = 1e-3.
+U, V, P = (on_grid(rng.standard_normal(shape)) for shape in ((M, N), (N, M), (M, N)))
 started = time.process_time()
 learned = engine.learn(Problem(x, x_next, V, 1000.0, 500, U=U, hidden_targets=z), n_jobs=2)
 assert learned.converged

@@ -27,7 +27,7 @@ def whole_number_recall(U, V, cue, steps):
 
 
 @pytest.mark.parametrize("eta", [1e-3, 0.07, 1 / 3])
-def test_from_zero_weights_one_cue_and_a_batch_are_recalled_as_whole_numbers_say(eta):
+def test_from_zero_weights_one_cue_and_a_batch_are_recalled_as_in_whole_numbers(eta):
     X = sa.datasets.random_periodic(12, 30, rng=0)
     net = sa.SequenceAttractor(n_hidden=24, init_scale=0, eta=eta, kappa=20 * eta, random_state=0).fit(X)
     U, V = (np.rint(W / eta).astype(np.int64) for W in (net.U_, net.V_))
@@ -95,20 +95,23 @@ import hashlib, warnings, numpy as np, seqattractor as sa
 warnings.simplefilter("ignore")
 X = sa.datasets.random_periodic(25, 40, rng=1)
 cues = sa.noise.flip(np.repeat(np.asarray(X[:1]), 300, axis=0), 12, rng=2)
-nets = [sa.SequenceAttractor(60, random_state=0, **s) for s in ({}, {"init_scale": 0}, {"bias": True})]
+settings = ({}, {"init_scale": 0}, {"bias": True})
+nets = [sa.SequenceAttractor(60, random_state=0, **s) for s in settings]
 nets += [sa.LearnedTargetsAttractor(60, random_state=0)]
 nets += [sa.VisibleNetwork(random_state=0, init_scale=s) for s in (0.0, 1e-3)]
-nets += [sa.SparseSequenceAttractor(60, random_state=0), sa.zoo.PseudoInverseMemory(), sa.zoo.ScaffoldMemory(60, random_state=0)]
+nets += [sa.SparseSequenceAttractor(60, random_state=0), sa.zoo.PseudoInverseMemory()]
+nets += [sa.zoo.ScaffoldMemory(60, random_state=0)]
 for net in nets:
     net.fit(X)
     batch = net.recall(cues, 8)
-    assert all((net.recall(cue, 8) == recalled).all() for cue, recalled in zip(cues[:40], batch)), net
+    for cue, recalled in zip(cues[:40], batch):
+        assert (net.recall(cue, 8) == recalled).all(), net
     print(type(net).__name__, hashlib.sha256(batch.tobytes()).hexdigest())
 """
 
 
 def test_recall_is_the_same_with_every_kernel_of_blas():
-    """OpenBLAS takes the sums of a processor that it is told; with another BLAS this only runs the same twice."""
+    """OpenBLAS sums as on the processor that a variable names; with another BLAS this only runs the same twice."""
     seen = set()
     for processor in ("Prescott", "Haswell"):
         child = {**os.environ, "OPENBLAS_CORETYPE": processor}

@@ -220,7 +220,7 @@ def test_a_library_beside_its_sources_is_available(copy):
     assert why_unavailable(copy) == ("True", "")
 
 
-def test_without_a_library_a_sentence_says_how_to_make_one(copy):
+def test_without_a_library_the_message_explains_how_to_build_one(copy):
     path = library(copy)
     path.rename(path.with_name("hidden"))
     answer, sentence = why_unavailable(copy)
@@ -230,7 +230,7 @@ def test_without_a_library_a_sentence_says_how_to_make_one(copy):
     assert sentence.count(".\n") == 0
 
 
-def test_a_kernel_called_without_a_library_says_how_to_make_one(copy):
+def test_calling_a_kernel_without_a_library_explains_how_to_build_one(copy):
     library(copy).unlink()
     arrays = "numpy.zeros((0, 0), 'int16'), numpy.zeros((0, 66, 32), 'int16')"
     code = f"import numpy; from seqattractor.engine import kernels; kernels.look_ahead({arrays})"

@@ -1,4 +1,4 @@
-"""Learned targets: the projection that tells hidden neurons what to say learns by the update of V."""
+"""Learned targets: the projection that gives hidden neurons their targets learns by the update of V."""
 
 import json
 
@@ -148,7 +148,7 @@ def test_the_start_is_that_of_random_targets():
     np.testing.assert_allclose(steps, np.rint(steps), atol=1e-9)
 
 
-def test_learning_goes_on_from_what_was_learned():
+def test_learning_continues_from_what_was_learned():
     """The engines take the feedback of before, so that ten epochs are six and then four, also for wide integers."""
     X = sa.datasets.random_periodic(12, 15, rng=3).patterns
     rng = np.random.default_rng(0)
@@ -196,7 +196,7 @@ def learned_network(**parameters):
 
 
 @pytest.mark.parametrize("bias", [False, True])
-def test_hidden_neurons_learn_what_the_learned_projection_says(bias):
+def test_hidden_neurons_learn_the_targets_of_the_learned_projection(bias):
     X = sa.datasets.random_periodic(30, 60, rng=2)
     net = sa.LearnedTargetsAttractor(150, learned_feedback=0.1, bias=bias, random_state=2).fit(X)
     assert net.converged_
@@ -230,7 +230,7 @@ def test_a_model_file_holds_the_feedback(tmp_path, bias):
     assert again.learned_feedback == 0.1
     assert np.array_equal(again.Q_, net.Q_)
     more = sa.datasets.random_periodic(7, 8, rng=5)
-    for each in (net, again):  # learning goes on from the same place
+    for each in (net, again):  # learning continues from the same place
         quietly(each.partial_fit, more)
     assert np.array_equal(again.Q_, net.Q_)
     assert np.array_equal(again.U_, net.U_)
@@ -248,7 +248,7 @@ def test_negative_feedback_is_rejected():
         sa.LearnedTargetsAttractor(10, learned_feedback=-0.1).fit(sa.datasets.xor())
 
 
-def test_a_cluster_is_refused_since_U_cannot_learn_ahead_of_V():
+def test_a_cluster_is_rejected_since_U_cannot_learn_ahead_of_V():
     net = sa.LearnedTargetsAttractor(10)
     with pytest.raises(ValueError, match="learned targets cannot be learned on a cluster"):
         net.fit_on_cluster(None, sa.datasets.xor())

@@ -87,14 +87,14 @@ LONG = """
 import resource, sys, warnings
 import numpy as np, seqattractor as sa
 warnings.simplefilter("ignore")
-T, told = int(sys.argv[2]), []
+T, reported = int(sys.argv[2]), []
 X = np.lib.format.open_memmap(sys.argv[1], mode="w+", dtype=np.int8, shape=(T, 200))
 rng = np.random.default_rng(0)
 for t in range(0, T, 1000):
     X[t : t + 1000] = np.where(rng.random((len(X[t : t + 1000]), 200)) < 0.5, 1, -1)
 net = sa.SequenceAttractor(2000, random_state=0, max_epochs=2)
-net.fit(np.load(sys.argv[1], mmap_mode="r"), callback=lambda *epoch: told.append(epoch))
-assert len(told) == 2
+net.fit(np.load(sys.argv[1], mmap_mode="r"), callback=lambda *epoch: reported.append(epoch))
+assert len(reported) == 2
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20)
 """
 

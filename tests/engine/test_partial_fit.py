@@ -78,7 +78,7 @@ ADDED = {  # the share of A's transitions that are right once B alone was presen
 
 
 @pytest.mark.parametrize("kind", ADDED)
-def test_what_is_not_presented_again_is_overwritten_as_the_docstring_says(kind):
+def test_what_is_not_presented_again_is_overwritten_as_documented(kind):
     make, low, high = ADDED[kind]
     for seed in range(2):
         A, B = (sa.datasets.random_periodic(20, 100, rng=[seed, k]) for k in range(2))
@@ -120,7 +120,7 @@ def test_a_presentation_is_an_epoch_of_the_plain_rule_in_units_of_eta(seed, step
 
 
 @pytest.mark.parametrize("engine", ["exact", "reference"])
-def test_weights_that_were_set_in_another_memory_order_learn_on(engine):
+def test_learning_continues_from_weights_in_another_memory_order(engine):
     X = sa.datasets.random_periodic(9, 30, rng=0)
     nets = [sa.VisibleNetwork(random_state=0, engine=engine).fit(X) for _ in range(2)]
     nets[0].W_, nets[1].W_ = np.ascontiguousarray(nets[0].W_ / 2), np.asfortranarray(nets[1].W_ / 2)

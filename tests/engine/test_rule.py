@@ -1,4 +1,4 @@
-"""The package does what the paper's equations say, to the last bit."""
+"""The package computes the paper's equations, to the last bit."""
 
 import numpy as np
 from hypothesis import given, settings
@@ -80,7 +80,7 @@ def test_a_stream_of_partial_fits_is_the_plain_rule_on_the_weights(X, M, order, 
     N = X[0].shape[1]
     _, _, P = initial_weights(M, N, order, seed, 0.0)
     U, V, hidden, visible = oracle.learn(oracle.transitions(X, order), np.zeros((M, order * N)), np.zeros((N, M)), P, 1.0, ETA, 3)
-    n = len(hidden)  # the oracle stops after an epoch without an error; the stream goes on and changes nothing
+    n = len(hidden)  # the oracle stops after an epoch without an error; the stream continues and changes nothing
     assert net.hidden_errors_.tolist()[:n] == hidden
     assert net.visible_errors_.tolist()[:n] == visible
     assert np.array_equal(net.U_, U)

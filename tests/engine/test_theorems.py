@@ -64,7 +64,7 @@ def test_theorem_3_one_large_step_removes_the_error_of_every_hidden_and_visible_
     x, x_next = rng.choice([-1.0, 1.0], (2, N))
     U, V, z = rng.standard_normal((M, N)), rng.standard_normal((N, M)), rng.choice([-1.0, 1.0], M)
     y = rule.hidden_state(U, x).astype(float)
-    # The proof asks for eta N > kappa - z U x; twice the bound leaves room for rounding.
+    # The proof asks for eta N > kappa - z U x; twice the bound leaves a margin for rounding.
     eta_U = 2 * (kappa + np.abs(U @ x).max()) / N
     rule.update_hidden(U, x, z, kappa=kappa, eta=eta_U)
     assert rule.update_hidden(U, x, z, kappa=kappa, eta=eta_U) == 0

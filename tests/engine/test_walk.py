@@ -28,12 +28,12 @@ def draw_layer(kind, neurons, inputs, rng):
 
 
 def fire(W, x, offset, silent):
-    """The states of neurons by exact sums; None for one of which float64 could not tell the sign."""
-    told = []
+    """The states of neurons by exact sums; None for one of which float64 could not decide the sign."""
+    found = []
     for w, b in zip(W, offset, strict=True):
         h, slack = oracle.exact_field(w, x, b)
-        told.append((1 if h >= 0 else silent) if abs(h) > slack else None)
-    return told
+        found.append((1 if h >= 0 else silent) if abs(h) > slack else None)
+    return found
 
 
 def fire_exactly(W, x, offset, silent):
@@ -58,7 +58,7 @@ def test_every_state_of_a_walk_is_that_of_exact_sums(kind, N, M, silent, seed):
     for following in path:
         zeta = fire(U, x, b, silent)
         if None not in zeta:
-            assert all(told in (None, state) for told, state in zip(fire(V, zeta, c, -1), following.tolist(), strict=True))
+            assert all(found in (None, state) for found, state in zip(fire(V, zeta, c, -1), following.tolist(), strict=True))
         x = following
     if kind in EXACT:  # ties are ties, and count as active
         assert len(path) == 6
@@ -87,8 +87,8 @@ def test_a_run_is_one_step_of_the_network_after_another(cls, N, kind, steps, cue
     net = draw_network(cls, N, rng, kind=kind)
     states = rng.choice(np.array([-1, 1], dtype=np.int8), size=(cues, N))
     seen = 0
-    for told in states_along(net, states, steps):
-        assert np.array_equal(told, states)
+    for found in states_along(net, states, steps):
+        assert np.array_equal(found, states)
         states, seen = net.next_patterns(states), seen + 1
     assert seen == 1 + steps
 

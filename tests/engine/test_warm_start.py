@@ -1,4 +1,4 @@
-"""``warm_start=True``: a further `fit` goes on from the weights there are, as one longer `fit` would have."""
+"""``warm_start=True``: a further `fit` continues from the current weights, as one longer `fit` would have."""
 
 from __future__ import annotations
 
@@ -56,16 +56,16 @@ def test_from_random_weights_they_are_one_longer_fit_up_to_rounding(kind, seed, 
 
 @pytest.fixture
 def no_plain_loop(monkeypatch):
-    """Whoever calls the plain loop fails."""
+    """Make every call of the plain loop fail."""
 
-    def refuse(*args, **options):
+    def fail(*args, **options):
         raise AssertionError("the plain loop was called")
 
-    monkeypatch.setattr(reference, "learn", refuse)
+    monkeypatch.setattr(reference, "learn", fail)
 
 
 @pytest.mark.parametrize("kind", [kind for kind in NETWORKS if "targets" not in kind])  # those compare every two transitions
-def test_going_on_and_whole_presentations_are_done_by_the_exact_engine(no_plain_loop, kind):
+def test_warm_starts_and_whole_presentations_are_done_by_the_exact_engine(no_plain_loop, kind):
     X = sa.datasets.random_periodic(40, 12, rng=0)
     net = fit_quietly(NETWORKS[kind](random_state=0, max_epochs=2, warm_start=True), X)
     fit_quietly(net, X)
@@ -96,13 +96,13 @@ def test_other_sequences_can_follow_and_size_and_order_stay():
 
 def test_epochs_are_counted_on_for_the_callback_and_it_can_stop():
     X = sa.datasets.random_periodic(40, 20, rng=0)
-    told = []
+    reported = []
     for make in (lambda: sa.SequenceAttractor(30, random_state=0), lambda: sa.VisibleNetwork(random_state=0)):
         net = fit_quietly(make().set_params(max_epochs=4, warm_start=True), X)
-        told.clear()
-        fit_quietly(net, X, callback=lambda *epoch: told.append(epoch) or epoch[0] == 6)
-        assert [epoch for epoch, _, _ in told] == [5, 6]
-        assert [visible for _, _, visible in told] == net.visible_errors_[4:].tolist()
+        reported.clear()
+        fit_quietly(net, X, callback=lambda *epoch: reported.append(epoch) or epoch[0] == 6)
+        assert [epoch for epoch, _, _ in reported] == [5, 6]
+        assert [visible for _, _, visible in reported] == net.visible_errors_[4:].tolist()
         assert net.n_iter_ == 6
 
 
@@ -121,7 +121,7 @@ def test_a_failure_on_the_way_leaves_the_network_as_it_was():
         np.testing.assert_array_equal(getattr(net, name), value)
 
 
-def test_a_rule_of_the_users_goes_on_too():
+def test_a_rule_of_the_users_continues_too():
     def perceptron(W, x, x_next):
         wrong = x_next * (W @ x) <= 0
         W += np.outer(wrong * x_next, x)
@@ -134,7 +134,7 @@ def test_a_rule_of_the_users_goes_on_too():
     np.testing.assert_array_equal(whole.W_, goes.W_)
 
 
-def test_a_saved_network_goes_on_where_it_was(tmp_path):
+def test_a_saved_network_continues_where_it_was(tmp_path):
     X = sa.datasets.random_periodic(40, 20, rng=0)
     net = fit_quietly(sa.SequenceAttractor(30, max_epochs=4, warm_start=True, random_state=0), X)
     net.save(tmp_path / "model.npz")
@@ -145,6 +145,6 @@ def test_a_saved_network_goes_on_where_it_was(tmp_path):
 
 
 @pytest.mark.parametrize("make", [sa.SequenceAttractor, sa.VisibleNetwork])
-def test_anything_but_a_flag_is_refused(make):
+def test_anything_but_a_flag_is_rejected(make):
     with pytest.raises(TypeError, match="warm_start"):
         make(warm_start="yes").fit(sa.datasets.xor())

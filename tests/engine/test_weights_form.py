@@ -80,17 +80,17 @@ def test_every_instruction_set_gives_the_same_bits(isa, problem):
 
 
 @pytest.mark.parametrize("stop", [1, 13])
-def test_a_callback_hears_of_every_epoch_and_leaves_the_weights_of_the_one_at_which_it_says_stop(stop):
-    problem, told = hard_problem(np.random.default_rng(2), 60), []
+def test_a_callback_is_called_after_every_epoch_and_can_stop_with_its_weights(stop):
+    problem, reported = hard_problem(np.random.default_rng(2), 60), []
 
-    def tell(*epoch):
-        told.append(epoch)
+    def report(*epoch):
+        reported.append(epoch)
         return epoch[0] == stop
 
-    stopped = run(weights, problem, callback=tell)
+    stopped = run(weights, problem, callback=report)
     assert_same(stopped, run(weights, {**problem, "max_epochs": stop}))
     counted = zip(stopped.hidden_errors.tolist(), stopped.visible_errors.tolist(), strict=True)
-    assert told == [(e, hidden, visible) for e, (hidden, visible) in enumerate(counted, start=1)]
+    assert reported == [(e, hidden, visible) for e, (hidden, visible) in enumerate(counted, start=1)]
 
 
 def test_the_form_is_chosen_by_the_numbers_of_transitions_neurons_and_inputs(monkeypatch):

@@ -1,4 +1,4 @@
-"""Without the compiled core all networks learn and recall the same in plain numpy, and one warning says why it is slow."""
+"""Without the compiled core all networks learn and recall the same in plain numpy, and one warning explains why it is slow."""
 
 import hashlib
 import json
@@ -57,15 +57,15 @@ def run(tmp_path):
     return in_subprocess
 
 
-def test_all_networks_learn_and_recall_the_same_and_one_sentence_says_why_it_is_slow(run):
+def test_all_networks_learn_and_recall_the_same_and_one_warning_explains_why_it_is_slow(run):
     done = run("import json, test_without_kernels as here; print(json.dumps(here.results() | {'in': str(here.PACKAGE)}))")
     found = json.loads(done.stdout)
     assert found.pop("in") != str(PACKAGE)
     assert found == results()
-    said = [line for line in done.stderr.splitlines() if "RuntimeWarning" in line]
-    assert len(said) == 1, done.stderr
-    assert f"{kernels.library_path().name} is missing" in said[0]
-    assert "`pip install .`" in said[0]
+    lines = [line for line in done.stderr.splitlines() if "RuntimeWarning" in line]
+    assert len(lines) == 1, done.stderr
+    assert f"{kernels.library_path().name} is missing" in lines[0]
+    assert "`pip install .`" in lines[0]
 
 
 def test_a_cluster_cannot_learn_without_kernels(monkeypatch):

@@ -297,7 +297,7 @@ def test_safetensors_hold_every_network(name, tmp_path):
 
 
 def complaint(path):
-    """What is said about a file, or nothing if it is read."""
+    """Return the message about a file, or nothing if it is read."""
     try:
         return "" if sa.load(path) is not None else "nothing was read"
     except ValueError as error:
@@ -342,9 +342,9 @@ def test_a_file_reads_no_other_file(tmp_path):
         sa.load(tmp_path / "a.nir")
     model = sa.networks.to_onnx(net)
     onnx.external_data_helper.convert_model_to_external_data(model, location="weights.bin", size_threshold=0)
-    onnx.save(model, tmp_path / "apart.onnx")
+    onnx.save(model, tmp_path / "separate.onnx")
     with pytest.raises(ValueError, match="lie in other files"):
-        sa.load(tmp_path / "apart.onnx")
+        sa.load(tmp_path / "separate.onnx")
 
 
 # -- networks from elsewhere ----------------------------------------------------------------------------------------

@@ -43,9 +43,8 @@ LOADERS = {"snntorch": load_snntorch, "norse": load_norse, "sinabs": load_sinabs
 def simulator(request):
     # sinabs asks for an older nir than nirtorch does, and for drivers of its hardware, neither of which it needs to read a graph.
     how = "pip install --no-deps sinabs pbr" if request.param == "sinabs" else 'pip install -e ".[simulators]"'
-    pytest.importorskip(
-        request.param, reason=f"{request.param} is NOT INSTALLED, so nothing checks that it reads our graphs: {how}"
-    )
+    missing = f"{request.param} is NOT INSTALLED, so nothing checks that it reads our graphs"
+    pytest.importorskip(request.param, reason=f"{missing}: {how}")
     return request.param
 
 

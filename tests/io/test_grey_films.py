@@ -9,7 +9,7 @@ from PIL import Image
 
 import seqattractor as sa
 from films import grey_film, save_film
-from own_files import needs_ffmpeg, says
+from own_files import needs_ffmpeg, rejects
 from seqattractor.io._attached import attach, attached
 from seqattractor.sequences import LevelCode
 
@@ -56,7 +56,7 @@ def test_folders_arrays_and_videos_are_read_in_grey_and_colour_too(tmp_path):
     for name in ("frames", "a.npy"):
         assert np.allclose(sa.io.load(tmp_path / name, levels=4, colour=True).values, expected)
     assert sa.io.load(tmp_path / "several.npy", levels=4, colour=True).lengths.tolist() == [12, 12]
-    assert sa.io.load(tmp_path / "a.npy", colour=True).code == LevelCode(8)  # levels of colour, where nothing is said
+    assert sa.io.load(tmp_path / "a.npy", colour=True).code == LevelCode(8)  # levels of colour, by default
     assert sa.io.load(tmp_path / "a.npy", levels=4).frame_shape == (16, 16, 3)  # grey
 
 
@@ -85,7 +85,7 @@ def test_numbers_of_any_range_become_levels_and_the_range_is_remembered(tmp_path
     with pytest.raises(ValueError, match="another range; give one value_range for all"):
         sa.io.load_all([tmp_path / "a.npy", tmp_path / "dim.npy"], levels=6)
     np.save(tmp_path / "still.npy", np.ones((2, 3, 3)))
-    says(tmp_path / "still.npy", "levels cannot be spread", levels=3)
+    rejects(tmp_path / "still.npy", "levels cannot be spread", levels=3)
 
 
 def test_the_negative_is_the_negative(film):
@@ -108,9 +108,9 @@ def test_what_has_no_pictures_or_colours_is_rejected_with_a_sentence(tmp_path):
     (tmp_path / "a.csv").write_text("0,1\n1,0\n")
     (tmp_path / "a.txt").write_text("#.\n.#\n")
     np.save(tmp_path / "a.npy", GREY)
-    says(tmp_path / "a.csv", "levels and colour are for pictures", levels=4)
-    says(tmp_path / "a.txt", "has no colours", colour=True)
-    says(tmp_path / "a.npy", r"frames in colour have \(time, height, width, 3\)", colour=True)
+    rejects(tmp_path / "a.csv", "levels and colour are for pictures", levels=4)
+    rejects(tmp_path / "a.txt", "has no colours", colour=True)
+    rejects(tmp_path / "a.npy", r"frames in colour have \(time, height, width, 3\)", colour=True)
 
 
 # -- writing --------------------------------------------------------------------------------------------------------------
@@ -186,11 +186,11 @@ def test_a_film_is_learned_and_recalled_on_the_command_line(run, film, tmp_path)
     assert known.picture_shape == (16, 16)
     flips = known.sequences.shape[1] // 10
     code, out, _ = run("recall", "m.npz", "--flips", flips, "-o", "r.gif", "-o", "r.npz", "--json")
-    told = json.loads(out)
+    report = json.loads(out)
     assert code == 0
-    assert told["value_error"][0] > 5
-    assert max(told["value_error"][1:]) == 0
-    assert {Path(name).name for name in told["written"]} == {"r.gif", "r.gif-strip.png", "r.npz"}
+    assert report["value_error"][0] > 5
+    assert max(report["value_error"][1:]) == 0
+    assert {Path(name).name for name in report["written"]} == {"r.gif", "r.gif-strip.png", "r.npz"}
     with np.load("r.npz") as arrays:
         assert np.abs(arrays["recall"][1:12].astype(int) - frames[1:]).max() <= 255 / (options["levels"] - 1) / 2 + 1
     Image.fromarray(frames[4]).resize((40, 40)).save("cue.png")  # a cue of another size is read as the film was

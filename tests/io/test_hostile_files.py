@@ -14,7 +14,7 @@ from PIL import Image
 
 import seqattractor as sa
 from hostile_files import HOSTILE
-from own_files import FRAMES, PATTERNS, needs_ffmpeg, save_animation, save_folder, says
+from own_files import FRAMES, PATTERNS, needs_ffmpeg, rejects, save_animation, save_folder
 from seqattractor.io import load
 from seqattractor.io._load import NoPicturesError
 from seqattractor.io._options import Terms, TooLargeError, on_terms
@@ -30,8 +30,10 @@ def test_a_hostile_file_is_rejected_in_little_memory(tmp_path, name):
     script = """
         import resource, sys
         import seqattractor as sa, PIL.Image, seqattractor.io._pictures
-        def stop(frame): raise AssertionError("another program is started")
-        sys.addaudithook(lambda event, arguments: stop(event) if event == "subprocess.Popen" else None)
+        def stop(event, arguments):
+            if event == "subprocess.Popen":
+                raise AssertionError("another program is started")
+        sys.addaudithook(stop)
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         try:
             sa.io.load(sys.argv[1], **eval(sys.argv[2]))
@@ -50,7 +52,7 @@ FOREIGN = ("BLP", "DDS", "DIB", "EPS", "ICNS", "ICO", "JPEG2000", "MSP", "PCX", 
 
 
 @pytest.mark.parametrize("suffix", [".png", ".gif", ".jpg", ".tif", ".webp", ".bmp"])
-def test_a_picture_is_read_only_as_what_its_name_says(tmp_path, suffix):
+def test_a_picture_is_read_only_in_the_format_of_its_ending(tmp_path, suffix):
     """Whatever else Pillow could decode under this name is rejected, so that its rarer decoders are never reached."""
     Image.init()
     own = {".png": "PNG", ".gif": "GIF", ".jpg": "JPEG", ".tif": "TIFF", ".webp": "WEBP", ".bmp": "BMP"}
@@ -64,7 +66,7 @@ def test_a_picture_is_read_only_as_what_its_name_says(tmp_path, suffix):
         if kind == own[suffix]:
             assert load(path).shape == (1, 192)
         else:
-            says(path, "its name does not fit what it is")
+            rejects(path, "its name does not fit what it is")
             tried += 1
     assert tried > 10
 
@@ -74,7 +76,7 @@ def test_a_png_with_a_wrong_bit_is_rejected_wherever_it_is(tmp_path):
     whole = path.read_bytes()
     for at in range(0, len(whole) - 12, 7):  # the end mark, of 12 bytes, holds nothing
         path.write_bytes(whole[:at] + bytes([whole[at] ^ 4]) + whole[at + 1 :])
-        says(path, "damaged|cut short|cannot be read")
+        rejects(path, "damaged|cut short|cannot be read")
 
 
 def test_an_npz_with_a_wrong_bit_is_never_read_as_something_else(tmp_path):
@@ -115,10 +117,10 @@ def test_a_file_read_in_a_subprocess_is_the_same_in_all_that_is_known_about_it(t
         (tmp_path / "c.npz", {"frames": [0, 5], "invert": True}),
         (save_animation(tmp_path / "d.gif"), {"crop": (0, 0, 7, 9)}),
     ):
-        here, apart = load(path, **options), load_in_subprocess([path], options, several=False, **IN_PYTHON)
-        assert (here.patterns == apart.patterns).all()
+        here, in_subprocess = load(path, **options), load_in_subprocess([path], options, several=False, **IN_PYTHON)
+        assert (here.patterns == in_subprocess.patterns).all()
         for name in ("lengths", "frame_shape", "names", "units", "rate", "step", "kind", "closed", "options"):
-            assert np.array_equal(getattr(here, name), getattr(apart, name)), name
+            assert np.array_equal(getattr(here, name), getattr(in_subprocess, name)), name
     both = [tmp_path / "a.mid", tmp_path / "a.mid"]
     assert (load_in_subprocess(both, {}, **IN_PYTHON).patterns == sa.io.load_all(both).patterns).all()
 
@@ -126,10 +128,10 @@ def test_a_file_read_in_a_subprocess_is_the_same_in_all_that_is_known_about_it(t
 @needs_ffmpeg
 def test_a_video_is_read_in_a_subprocess(tmp_path):
     sa.io.write(tmp_path / "a.mp4", sa.datasets.walker(8, shrink=4))
-    here, apart = load(tmp_path / "a.mp4"), load_in_subprocess([tmp_path / "a.mp4"], {}, **IN_PYTHON)
-    assert (here.patterns == apart.patterns).all()
+    here, in_subprocess = load(tmp_path / "a.mp4"), load_in_subprocess([tmp_path / "a.mp4"], {}, **IN_PYTHON)
+    assert (here.patterns == in_subprocess.patterns).all()
     (tmp_path / "a.avi").write_bytes((tmp_path / "a.mp4").read_bytes())
-    says(tmp_path / "a.avi", "cannot be read as a video")
+    rejects(tmp_path / "a.avi", "cannot be read as a video")
 
 
 def test_errors_come_back_as_they_are(tmp_path):
@@ -145,9 +147,9 @@ def test_errors_come_back_as_they_are(tmp_path):
     ):
         with pytest.raises(kind) as here:
             sa.io.load_all(files, **options)
-        with pytest.raises(kind) as apart:
+        with pytest.raises(kind) as in_subprocess:
             load_in_subprocess(files, options, **IN_PYTHON)
-        assert str(here.value) == str(apart.value)
+        assert str(here.value) == str(in_subprocess.value)
 
 
 def test_a_file_that_takes_too_long_or_too_much_memory_is_named(tmp_path):
@@ -172,7 +174,8 @@ def test_ctrl_c_and_the_time_limit_end_a_process_that_hangs(tmp_path, stop):
         from seqattractor.io._subprocess import Bounds, load_in_subprocess
         sys.path.insert(0, ".")
         try:
-            load_in_subprocess(["a.gif"], {}, terms=Terms(), bounds=Bounds(seconds=float(sys.argv[1])))
+            bounds = Bounds(seconds=float(sys.argv[1]))
+            load_in_subprocess(["a.gif"], {}, terms=Terms(), bounds=bounds)
         except ValueError as error:
             print(error)
     """
@@ -183,8 +186,8 @@ def test_ctrl_c_and_the_time_limit_end_a_process_that_hangs(tmp_path, stop):
             time.sleep(0.01)
         if stop is not None:
             process.send_signal(stop)
-        said = process.communicate(timeout=300)[0]
-    assert stop is not None or "a.gif takes longer than 3 seconds to read" in said
+        printed = process.communicate(timeout=300)[0]
+    assert stop is not None or "a.gif takes longer than 3 seconds to read" in printed
     for reader in tmp_path.glob("reader*"):
         with pytest.raises(ProcessLookupError):
             os.kill(int(reader.name.removeprefix("reader")), 0)
@@ -207,15 +210,15 @@ def test_a_sentence_offers_only_the_options_that_its_reader_has(tmp_path):
     np.save(tmp_path / "b.npy", np.arange(12.0).reshape(3, 4))
     folder = save_folder(tmp_path / "mixed", [FRAMES[0], FRAMES[1][:, :10]])
     for path, option in ((tmp_path / "a.npz", "key"), (tmp_path / "b.npy", "threshold"), (folder, "size")):
-        said = {}
+        messages = {}
         for caller in ("python", "command line", "lab"):
             with on_terms(Terms(caller)), pytest.raises(ValueError, match=path.name) as caught:
                 load(path)
-            said[caller] = str(caught.value)
-        assert "--" not in said["python"]
-        assert f"--{option}" in said["command line"]
-        assert "--" not in said["lab"]
-        assert said["python"] != said["lab"]
+            messages[caller] = str(caught.value)
+        assert "--" not in messages["python"]
+        assert f"--{option}" in messages["command line"]
+        assert "--" not in messages["lab"]
+        assert messages["python"] != messages["lab"]
 
 
 MASKED = np.ma.masked_array(PATTERNS, mask=PATTERNS > 0)

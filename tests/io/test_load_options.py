@@ -11,7 +11,7 @@ from seqattractor.encoders._threshold_encoder import otsu
 from seqattractor.io import load
 
 
-def test_frames_stride_crop_size_loop_and_repeats_do_what_they_say(tmp_path):
+def test_frames_stride_crop_size_loop_and_repeats_work_as_documented(tmp_path):
     path = save_animation(tmp_path / "a.png")
     assert np.array_equal(load(path, frames=(1, 4)), PATTERNS[1:4])
     assert np.array_equal(load(path, stride=2), PATTERNS[::2])
@@ -36,7 +36,7 @@ def test_nearly_equal_frames_can_be_left_out(tmp_path):
         load(tmp_path / "slow.npy", drop_near=-1)
 
 
-def test_large_pictures_are_shrunk_unless_told_otherwise(tmp_path):
+def test_large_pictures_are_shrunk_unless_size_is_none(tmp_path):
     Image.fromarray(np.kron(FRAMES[0], np.ones((20, 20), np.uint8))).save(tmp_path / "a.png")
     assert load(tmp_path / "a.png").frame_shape == (96, 128)
     assert load(tmp_path / "a.png", size=None).frame_shape == (240, 320)

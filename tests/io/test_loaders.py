@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import seqattractor as sa
-from own_files import FRAMES, PATTERNS, needs_ffmpeg, save_animation, save_folder, says
+from own_files import FRAMES, PATTERNS, needs_ffmpeg, rejects, save_animation, save_folder
 from seqattractor.io import _midi as midi
 from seqattractor.io import load
 from seqattractor.io._video import write_video
@@ -44,10 +44,10 @@ def test_a_video_is_read_and_its_rate_is_known(tmp_path):
     assert np.array_equal(load(path, size=(12, 16), threshold=127, frames=(1, 3)), PATTERNS[1:3])
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2])
-    says(path, "cannot be read as a video")
+    rejects(path, "cannot be read as a video")
 
 
-def test_without_the_extra_a_video_says_how_to_get_it(tmp_path, monkeypatch):
+def test_without_the_extra_a_video_raises_with_the_command_to_install_it(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
     (tmp_path / "a.mp4").write_bytes(b"0")
     with pytest.raises(ValueError, match=r"seqattractor\[video\]"):
@@ -95,7 +95,7 @@ def test_text_art_tables_and_names_of_columns(tmp_path):
     assert load(tmp_path / "roll.csv").units == ["60", "62", "64"]
 
 
-def test_the_names_of_columns_say_which_are_spike_times(tmp_path):
+def test_column_names_determine_which_are_spike_times(tmp_path):
     spikes = [(0.01, "a"), (0.02, "b"), (0.13, "a"), (0.31, "c")]
     forward, backward = tmp_path / "forward.csv", tmp_path / "backward.csv"
     forward.write_text("time,unit\n" + "".join(f"{t},{u}\n" for t, u in spikes))
@@ -134,11 +134,12 @@ def test_an_array_with_a_time_and_a_unit_in_each_row_is_spikes(tmp_path):
     assert found.units == ["2", "10"]
     assert found.tolist() == [[1, 1], [-1, -1], [1, -1], [-1, 1]]
     assert np.array_equal(load(tmp_path / "s.npz", bin=0.1, key="spikes"), found)
-    says(tmp_path / "s.npy", "times and units of spikes, give the width of a time bin in seconds with bin")
+    rejects(tmp_path / "s.npy", "times and units of spikes, give the width of a time bin in seconds with bin")
     np.save(tmp_path / "turned.npy", spikes[:, ::-1])
-    says(tmp_path / "turned.npy", "the fraction 0.05 for a unit, as if units came before times; put times in the first", bin=0.1)
+    message = "the fraction 0.05 for a unit, as if units came before times; put times in the first"
+    rejects(tmp_path / "turned.npy", message, bin=0.1)
     np.save(tmp_path / "wide.npy", np.zeros((4, 3)))
-    says(tmp_path / "wide.npy", r"has the shape \(4, 3\); spikes have \(n, 2\), a time and a unit in each row", bin=0.1)
+    rejects(tmp_path / "wide.npy", r"has the shape \(4, 3\); spikes have \(n, 2\), a time and a unit in each row", bin=0.1)
 
 
 @pytest.mark.parametrize(
@@ -177,7 +178,7 @@ def test_epochs_have_names_and_a_table_that_is_none_is_rejected(tmp_path):
         laps.write_text(text)
         with pytest.raises(ValueError, match=match):
             load(tmp_path / "s.csv", bin=0.1, epochs=str(laps))
-    says(tmp_path / "s.csv", "there is no file trials with the epochs of .*; give a CSV file", bin=0.1, epochs="trials")
+    rejects(tmp_path / "s.csv", "there is no file trials with the epochs of .*; give a CSV file", bin=0.1, epochs="trials")
 
 
 def test_several_files_share_their_notes(tmp_path):

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import seqattractor as sa
-from own_files import FRAMES, PATTERNS, says
+from own_files import FRAMES, PATTERNS, rejects
 from seqattractor.io._arrays import open_arrays
 
 TIMES, UNITS = [0.05, 0.06, 0.31], [2, 1, 1]
@@ -38,8 +38,8 @@ def test_patterns_and_frames_are_read_beside_texts_and_structures(tmp_path):
     scipy.io.savemat(tmp_path / "b.mat", {"frames": FRAMES})
     assert np.array_equal(sa.io.load(tmp_path / "b.mat"), PATTERNS)
     assert sa.io.load(tmp_path / "b.mat").frame_shape == FRAMES.shape[1:]
-    says(tmp_path / "a.mat", "'who' in .* holds texts, structures, objects or sparse numbers", key="who")
-    says(tmp_path / "a.mat", "has no array 'Y'; it holds X, who, about, fps, time", key="Y")
+    rejects(tmp_path / "a.mat", "'who' in .* holds texts, structures, objects or sparse numbers", key="who")
+    rejects(tmp_path / "a.mat", "has no array 'Y'; it holds X, who, about, fps, time", key="Y")
 
 
 def cell(*trains):
@@ -76,21 +76,21 @@ def test_a_file_of_version_7_3_is_read_through_hdf5(tmp_path):
     with (tmp_path / "a.mat").open("r+b") as file:
         file.write(b"MATLAB 7.3 MAT-file".ljust(124) + struct.pack("<H", 0x200) + b"IM")
     assert np.array_equal(sa.io.load(tmp_path / "a.mat"), PATTERNS)
-    says(tmp_path / "a.mat", "'word' in .* holds texts or cells", key="word")
+    rejects(tmp_path / "a.mat", "'word' in .* holds texts or cells", key="word")
     whole = (tmp_path / "a.mat").read_bytes()
     (tmp_path / "a.mat").write_bytes(whole[: len(whole) // 2])
-    says(tmp_path / "a.mat", "cannot be read as a MATLAB file: it is damaged")
+    rejects(tmp_path / "a.mat", "cannot be read as a MATLAB file: it is damaged")
 
 
-def test_what_is_not_read_says_how_to_save_it(tmp_path):
+def test_files_that_cannot_be_read_are_rejected_with_a_way_out(tmp_path):
     (tmp_path / "a.mat").write_bytes(b"X" * 300)
-    says(tmp_path / "a.mat", "is not a MATLAB file of version 5 or later, or it is damaged; save it again with -v7")
+    rejects(tmp_path / "a.mat", "is not a MATLAB file of version 5 or later, or it is damaged; save it again with -v7")
     scipy.io.savemat(tmp_path / "a.mat", {"X": PATTERNS * 1j})
-    says(tmp_path / "a.mat", "'X' in .* holds complex numbers; only full arrays of real numbers are read")
+    rejects(tmp_path / "a.mat", "'X' in .* holds complex numbers; only full arrays of real numbers are read")
     scipy.io.savemat(tmp_path / "a.mat", {"X": PATTERNS})
     content = (tmp_path / "a.mat").read_bytes()
     (tmp_path / "a.mat").write_bytes(content + content[128:])
-    says(tmp_path / "a.mat", "two of its variables are called 'X'")
+    rejects(tmp_path / "a.mat", "two of its variables are called 'X'")
 
 
 @given(st.data())

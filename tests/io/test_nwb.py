@@ -24,7 +24,7 @@ from nwb_files import (
     with_spikes,
     write_session,
 )
-from own_files import says
+from own_files import rejects
 
 
 @pytest.fixture(scope="module")
@@ -95,7 +95,7 @@ def test_calcium_is_cut_at_a_threshold_for_each_trace(session):
     samples = sa.io.load(session, key="processing/ophys/DfOverF/traces", threshold=0.5)
     assert ((samples > 0) == (traces() > 0.5)).all()
     assert samples.rate == 30.0
-    says(session, "more than two values .* give a threshold", key="traces")
+    rejects(session, "more than two values .* give a threshold", key="traces")
 
 
 def test_position_is_read_in_the_unit_that_the_file_names(session):
@@ -111,15 +111,15 @@ def test_the_only_series_of_a_file_needs_no_key(tmp_path):
 
 
 def test_what_is_not_there_is_listed(session, tmp_path):
-    says(session, "give the width of a time bin in seconds with bin")
-    says(session, "no table of intervals called 'lap'; there are: intervals/laps, intervals/trials", bin=0.1, epochs="lap")
-    says(session, "no units or time series called 'x'; there are: .*units", key="x")
-    says(session, "2 things called 'processing'.*; give more of its place with key", key="processing")
-    says(write_session(tmp_path / "a.nwb", empty_session()), "neither spikes nor a time series")
+    rejects(session, "give the width of a time bin in seconds with bin")
+    rejects(session, "no table of intervals called 'lap'; there are: intervals/laps, intervals/trials", bin=0.1, epochs="lap")
+    rejects(session, "no units or time series called 'x'; there are: .*units", key="x")
+    rejects(session, "2 things called 'processing'.*; give more of its place with key", key="processing")
+    rejects(write_session(tmp_path / "a.nwb", empty_session()), "neither spikes nor a time series")
     silent = with_spikes(empty_session(), {1: np.array([])})
-    says(write_session(tmp_path / "b.nwb", silent), "holds no spikes", bin=0.1)
+    rejects(write_session(tmp_path / "b.nwb", silent), "holds no spikes", bin=0.1)
     several = with_series(with_series(empty_session(), "a", [0, 1], rate=1.0), "b", [0, 1], rate=1.0)
-    says(write_session(tmp_path / "c.nwb", several), "holds acquisition/a, acquisition/b; choose one with key")
+    rejects(write_session(tmp_path / "c.nwb", several), "holds acquisition/a, acquisition/b; choose one with key")
 
 
 def test_epochs_without_an_end_are_left_out_with_a_warning(tmp_path):
@@ -137,14 +137,15 @@ def test_epochs_may_overlap(tmp_path):
 
 def test_only_nwb_files_and_spikes_have_epochs(tmp_path):
     np.save(tmp_path / "a.npy", np.ones((2, 3)))
-    says(tmp_path / "a.npy", "is read as neither spikes nor NWB, and only these have epochs; give bin for spikes", epochs="laps")
+    message = "is read as neither spikes nor NWB, and only these have epochs; give bin for spikes"
+    rejects(tmp_path / "a.npy", message, epochs="laps")
     with pytest.raises(TypeError, match="epochs must be the name of a table or a file of intervals, such as 'trials'"):
         sa.io.load(tmp_path / "a.npy", epochs=3)
 
 
 def test_missing_values_and_samples_are_named(tmp_path):
     def reject(match, data, **times):
-        says(
+        rejects(
             write_session(tmp_path / f"{len(list(tmp_path.iterdir()))}.nwb", with_series(empty_session(), "a", data, **times)),
             match,
         )
@@ -164,13 +165,13 @@ def test_nothing_is_read_from_another_file(changed, session):
         del file["units/spike_times"]
         file["units/spike_times"] = h5py.ExternalLink(str(session), "/units/spike_times")
 
-    says(changed(link), "takes '/units/spike_times' from another file, .*only what a file holds itself is read", bin=0.1)
+    rejects(changed(link), "takes '/units/spike_times' from another file, .*only what a file holds itself is read", bin=0.1)
 
     def raw(file):
         del file["units/spike_times"]
         file.create_dataset("units/spike_times", (10,), dtype="f8", external=[("/etc/passwd", 0, 80)])
 
-    says(changed(raw), "from another file, '/etc/passwd'", bin=0.1)
+    rejects(changed(raw), "from another file, '/etc/passwd'", bin=0.1)
 
     def virtual(file):
         del file["units/spike_times"]
@@ -178,26 +179,26 @@ def test_nothing_is_read_from_another_file(changed, session):
         layout[:] = h5py.VirtualSource(str(session), "/units/spike_times", (160,))
         file.create_virtual_dataset("units/spike_times", layout)
 
-    says(changed(virtual), "from another file", bin=0.1)
+    rejects(changed(virtual), "from another file", bin=0.1)
 
 
 def test_sizes_are_looked_at_before_an_array_is_read(changed):
     def promise(shape, **more):
         def change(file):
-            said = dict(file["units/spike_times"].attrs)
+            attributes = dict(file["units/spike_times"].attrs)
             del file["units/spike_times"]
-            file.create_dataset("units/spike_times", shape, dtype="f8", **more).attrs.update(said)
+            file.create_dataset("units/spike_times", shape, dtype="f8", **more).attrs.update(attributes)
             file["units/spike_times_index"].attrs["target"] = file["units/spike_times"].ref
 
         return change
 
-    says(changed(promise((2**40,), chunks=(2**10,))), "1099511627776 values in 'units', more than are read", bin=0.1)
-    says(changed(promise((160,), maxshape=(None,), chunks=(2**28 + 1,))), "more than are read", bin=0.1)
+    rejects(changed(promise((2**40,), chunks=(2**10,))), "1099511627776 values in 'units', more than are read", bin=0.1)
+    rejects(changed(promise((160,), maxshape=(None,), chunks=(2**28 + 1,))), "more than are read", bin=0.1)
 
     def last(file):
         file["units/spike_times"][-1] = 1e12
 
-    says(changed(last), "bins of 0.1 s and 5 units, more than can be stored; take wider bins with bin", bin=0.1)
+    rejects(changed(last), "bins of 0.1 s and 5 units, more than can be stored; take wider bins with bin", bin=0.1)
 
 
 def test_tables_that_do_not_fit_together_are_damaged(changed):
@@ -208,12 +209,12 @@ def test_tables_that_do_not_fit_together_are_damaged(changed):
         return change
 
     for values in ([40, 80, 120, 120, 161], [40, 20, 120, 120, 160]):
-        says(changed(index(values)), "is damaged: 'units' does not assign spikes to units", bin=0.1)
+        rejects(changed(index(values)), "is damaged: 'units' does not assign spikes to units", bin=0.1)
 
     def infinite(file):
         file["units/spike_times"][3] = np.inf
 
-    says(changed(infinite), "not all finite", bin=0.1)
+    rejects(changed(infinite), "not all finite", bin=0.1)
 
 
 def test_damaged_files_are_rejected_with_a_sentence(session, tmp_path):
@@ -228,13 +229,13 @@ def test_damaged_files_are_rejected_with_a_sentence(session, tmp_path):
         (whole[: heap + 16] + bytes(4080) + whole[heap + 4096 :], "a heap of texts in it has no end"),
     ):
         path.write_bytes(content)
-        says(path, match, bin=0.1)
+        rejects(path, match, bin=0.1)
     with h5py.File(path, "w") as file:
         file["X"] = [1, 2]
-    says(path, "cannot be read as NWB", bin=0.1)
+    rejects(path, "cannot be read as NWB", bin=0.1)
 
 
-def test_without_pynwb_a_sentence_says_how_to_get_it(session, monkeypatch):
+def test_without_pynwb_one_sentence_explains_how_to_install_it(session, monkeypatch):
     monkeypatch.setitem(sys.modules, "pynwb", None)
     with pytest.raises(ValueError, match=r'NWB files need pynwb; install it with: pip install "seqattractor\[nwb\]"'):
         sa.io.load(session, bin=0.1)

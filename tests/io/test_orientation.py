@@ -124,7 +124,7 @@ HEADERS = [("time", "unit"), ("unit", "time"), ("spike_times", "neuron"), ("cell
 
 
 @pytest.mark.parametrize("header", HEADERS, ids=",".join)
-def test_headers_say_which_column_is_which(tmp_path, header):
+def test_headers_determine_which_column_is_which(tmp_path, header):
     times_first = header[0] in ("time", "spike_times")
     lines = [",".join(header), *(f"{t},{u}" if times_first else f"{u},{t}" for t, u in SPIKES)]
     (tmp_path / "s.csv").write_text("\n".join(lines))

@@ -70,7 +70,7 @@ def test_the_same_patterns_in_any_form_teach_the_same(form):
 
 
 @pytest.mark.parametrize(
-    ("given", "says"),
+    ("given", "message"),
     [
         (np.array([[1, 0], [-1, 1]]), r"only -1 and \+1, or only 0 and 1, but X\[0, 1\] is 0; .*sa\.binarize"),
         (np.array([[1.0, 0.5], [0.0, 1.0]]), r"X\[0, 1\] is 0\.5; .*sa\.binarize"),
@@ -79,8 +79,8 @@ def test_the_same_patterns_in_any_form_teach_the_same(form):
         (xr.DataArray(np.ones((2, 2, 2)), dims=["time", "y", "x"]), "two dimensions"),
     ],
 )
-def test_all_other_values_are_rejected(given, says):
-    with pytest.raises(ValueError, match=says):
+def test_all_other_values_are_rejected(given, message):
+    with pytest.raises(ValueError, match=message):
         sa.zoo.HebbianMemory().fit(given)
 
 
@@ -139,7 +139,7 @@ def test_pipelines_with_pandas_output_feed_networks():
     assert np.array_equal(net.recall(X[0], 5), X)
 
 
-def test_the_package_says_that_it_has_types():
+def test_the_package_declares_that_it_has_types():
     root = files("seqattractor")
     assert (root / "py.typed").is_file()
     for package in ("", "networks", "io", "datasets", "analysis", "plots", "study"):

@@ -205,7 +205,7 @@ def test_other_things_are_rejected():
 
 
 @pytest.mark.parametrize("call", [lambda: sa.io.from_pynapple(None), lambda: sa.io.to_pynapple(np.ones((2, 2)), rate=1)])
-def test_without_pynapple_a_sentence_says_how_to_get_it(monkeypatch, call):
+def test_without_pynapple_one_sentence_explains_how_to_install_it(monkeypatch, call):
     monkeypatch.setitem(sys.modules, "pynapple", None)
     with pytest.raises(ValueError, match=r'pynapple is not installed; install it with: pip install "seqattractor\[nwb\]"'):
         call()

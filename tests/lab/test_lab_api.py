@@ -243,7 +243,7 @@ def test_a_recall_that_ends_in_the_negative_is_shown_beside_the_negative_and_exp
     assert run["overlaps"][since:] == [1.0] * (35 - since)
 
 
-def test_a_network_with_biases_is_never_said_to_have_none(visitor):
+def test_a_network_with_biases_is_never_described_as_having_none(visitor):
     visitor.learn(SMALL, {**QUICK, "bias": 1})
     run = visitor.recall(painted=list(range(40)))["runs"][0]
     assert not run["good"]

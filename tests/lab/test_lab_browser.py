@@ -23,8 +23,12 @@ def first_visit(open_page):
     # Nothing is read: the visitor presses the one button that stands out, by its size and colour.
     button = page.evaluate(
         """() => [...document.querySelectorAll("button")]
-            .filter((b) => b.offsetParent && getComputedStyle(b).backgroundColor !== "rgba(0, 0, 0, 0)")
-            .map((b) => ({ id: b.id, size: b.offsetWidth * b.offsetHeight * (b.classList.contains("primary") ? 1 : 0) }))
+            .filter((b) => b.offsetParent)
+            .filter((b) => getComputedStyle(b).backgroundColor !== "rgba(0, 0, 0, 0)")
+            .map((b) => ({
+                id: b.id,
+                size: b.classList.contains("primary") ? b.offsetWidth * b.offsetHeight : 0,
+            }))
             .sort((a, b) => b.size - a.size)[0].id"""
     )
     page.click(f"#{button}")
@@ -278,7 +282,8 @@ def colours_in(page, panel):
     return page.evaluate(
         """(panel) => {
             const canvas = document.querySelector(`[data-panel=${panel}]`);
-            const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+            const context = canvas.getContext("2d");
+            const { data } = context.getImageData(0, 0, canvas.width, canvas.height);
             const seen = new Set();
             let grey = true;
             for (let i = 0; i < data.length; i += 4) {
@@ -338,7 +343,8 @@ def test_a_file_can_be_dropped_anywhere(open_page):
         """(bytes) => {
             const data = new DataTransfer();
             data.items.add(new File([new Uint8Array(bytes)], "dropped.gif"));
-            document.body.dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true }));
+            const how = { dataTransfer: data, bubbles: true, cancelable: true };
+            document.body.dispatchEvent(new DragEvent("drop", how));
         }""",
         list(gif()),
     )

@@ -37,7 +37,7 @@ def start_command(*options, program=("-m", "seqattractor")):
 
 
 def first_answer(address):
-    """What the server says once it answers."""
+    """Return the first answer of the server."""
     until = time.monotonic() + PATIENCE
     while time.monotonic() < until:
         with suppress(httpx.TransportError):
@@ -139,7 +139,7 @@ import time
 from seqattractor.cli import main
 from seqattractor.lab import api
 
-api.parse = lambda body: time.sleep(3600)  # where all requests are read: nobody is answered any more
+api.parse = lambda body: time.sleep(3600)  # all requests are read there: no answer any more
 main()
 """
 

@@ -13,21 +13,27 @@ from lab_server import PATIENCE, running_lab
 lab, chromium, open_page = lab_server.lab, lab_browser.chromium, lab_browser.open_page
 pytestmark = NEEDS_BROWSER
 
-# What is said and shown of a sequence, a network, and a recall.
+# What is written and shown of a sequence, a network, and a recall.
 SHOWN = """() => {
     const text = (id) => document.getElementById(id).innerText;
     const cue = document.getElementById("cue-canvas");
+    const drawn = cue.getContext("2d").getImageData(0, 0, cue.width, cue.height).data;
     return {
         verdict: document.querySelectorAll(".verdict.good, .verdict.bad").length,
         pictures: document.querySelectorAll("#panels canvas").length,
-        step: text("step"), status: text("status"), curves: text("errors-legend"), code: text("code"), note: text("share-note"),
-        advice: text("advice"), alert: document.querySelector("#alert span").innerText,
+        step: text("step"),
+        status: text("status"),
+        curves: text("errors-legend"),
+        code: text("code"),
+        note: text("share-note"),
+        advice: text("advice"),
+        alert: document.querySelector("#alert span").innerText,
         legend: !document.getElementById("legend-recall").hidden,
         model: !document.querySelector("[data-download=model]").disabled,
         further: document.getElementById("continue").checkVisibility(),
         sound: document.getElementById("sound").checkVisibility(),
         counts: /\\(\\d+\\)/.test(text("cue-fields")),
-        cue: cue.getContext("2d").getImageData(0, 0, cue.width, cue.height).data.some((value) => value > 0),
+        cue: drawn.some((value) => value > 0),
     };
 }"""
 OF_THE_RECALL = {"verdict": 0, "pictures": 0, "step": "", "code": "", "note": "", "legend": False}

@@ -22,7 +22,7 @@ SCHEMES = ["light", pytest.param("dark", marks=pytest.mark.slow)]
 def test_the_page_is_light(open_page):
     page = open_page()
     loaded = page.evaluate(
-        """() => [...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")]
+        """() => ["navigation", "resource"].flatMap((kind) => performance.getEntriesByType(kind))
             .filter((e) => !e.name.includes("/api/")).map((e) => e.encodedBodySize)"""
     )
     assert len(loaded) < 40
@@ -58,10 +58,16 @@ def test_a_phone_shows_everything_without_scrolling_sideways(open_page, scheme):
 def test_everything_has_a_name_and_is_reached_with_the_keyboard(open_page):
     page = open_page()
     nameless = page.evaluate(
-        """() => [...document.querySelectorAll("button, input, select, canvas[tabindex], [role=img]")]
-            .filter((e) => e.offsetParent)
-            .filter((e) => !(e.getAttribute("aria-label") || e.labels?.[0]?.textContent.trim() || e.textContent.trim()))
-            .map((e) => e.outerHTML.slice(0, 80))"""
+        """() => {
+            const all = document.querySelectorAll(
+                "button, input, select, canvas[tabindex], [role=img]",
+            );
+            const name = (e) => e.getAttribute("aria-label")
+                || e.labels?.[0]?.textContent.trim()
+                || e.textContent.trim();
+            return [...all].filter((e) => e.offsetParent && !name(e))
+                .map((e) => e.outerHTML.slice(0, 80));
+        }"""
     )
     assert nameless == []
     page.focus("[data-source=walker]")
@@ -98,15 +104,22 @@ def test_the_keyboard_goes_from_learn_to_stop_and_back(open_page):
 
 CONTRAST = """() => {
     const rgb = (text) => text.match(/[0-9.]+/g).map(Number);
-    const light = ([r, g, b]) => [r, g, b].map((c) => (c /= 255) <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
+    const linear = (c) => c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
+    const light = ([r, g, b]) => [r, g, b].map((c) => linear(c / 255))
         .reduce((sum, c, k) => sum + c * [0.2126, 0.7152, 0.0722][k], 0);
-    const ground = (e) => { for (; e; e = e.parentElement) { const c = rgb(getComputedStyle(e).backgroundColor);
-        if (c.length === 3 || c[3] > 0) return c; } };
+    const ground = (e) => {
+        for (; e; e = e.parentElement) {
+            const c = rgb(getComputedStyle(e).backgroundColor);
+            if (c.length === 3 || c[3] > 0) return c;
+        }
+    };
     const weak = [];
     for (const e of document.querySelectorAll("body *")) {
         const own = [...e.childNodes].some((n) => n.nodeType === 3 && n.textContent.trim());
-        if (!own || !e.offsetParent || e.disabled || ["OPTION", "SCRIPT"].includes(e.tagName)) continue;
-        const [a, b] = [light(rgb(getComputedStyle(e).color)), light(ground(e))].sort((x, y) => y - x);
+        if (!own || !e.offsetParent || e.disabled) continue;
+        if (["OPTION", "SCRIPT"].includes(e.tagName)) continue;
+        const text = rgb(getComputedStyle(e).color);
+        const [a, b] = [light(text), light(ground(e))].sort((x, y) => y - x);
         const ratio = (a + 0.05) / (b + 0.05);
         if (ratio < 4.5) weak.push([e.textContent.trim().slice(0, 30), ratio.toFixed(2)]);
     }
@@ -239,7 +252,7 @@ def test_a_link_to_a_result_learns_and_recalls_again_by_itself(open_page):
     page.click("[data-source=toy]")
     verdicts = learn(page)
     link = page.evaluate("location.hash")
-    page.get_by_label("Random flips").fill("0")  # not what the link says
+    page.get_by_label("Random flips").fill("0")  # not as in the link
     settled(page)
     again = open_page("/" + link)
     again.wait_for_selector(".verdict.good")
@@ -259,7 +272,7 @@ def test_nothing_old_stays_after_another_choice(open_page):
     page.click("[data-source=toy]")
     while not held:
         page.wait_for_timeout(20)
-    # The new sequence has not come yet, but what was said of the old one is gone.
+    # The new sequence has not come yet, but what was written about the old one is gone.
     assert page.locator(".verdict.good, .verdict.bad").count() == 0
     assert page.locator("#panels canvas").count() == 0
     assert page.inner_text("#status") == ""
@@ -329,7 +342,10 @@ DRAWN = """() => {
     const counts = { pixels: 0, pictures: 0 };
     const count = (kind, name, what) => {
         const whole = kind.prototype[name];
-        kind.prototype[name] = function (...all) { counts[what] += 1; return whole.apply(this, all); };
+        kind.prototype[name] = function (...all) {
+            counts[what] += 1;
+            return whole.apply(this, all);
+        };
     };
     count(OffscreenCanvasRenderingContext2D, "putImageData", "pixels");
     count(OffscreenCanvasRenderingContext2D, "drawImage", "pictures");
@@ -385,7 +401,7 @@ def test_a_server_that_goes_while_it_learns_is_reported_as_such(open_page):
 
 
 @pytest.mark.slow
-def test_what_the_server_forgot_is_said_and_can_be_learned_again(open_page):
+def test_what_the_server_forgot_is_reported_and_can_be_learned_again(open_page):
     page = open_page()
     learn(page)
     page.route("**/api/recall", lambda route: route.fulfill(status=410, body=json.dumps({"error": "forgotten"})), times=1)
@@ -439,7 +455,8 @@ def test_another_site_can_do_nothing_with_the_lab_but_link_to_it(open_page, lab)
                 element.src = source;
                 document.body.append(element);
             });
-            const rejected = (path, options) => fetch(address + path, { mode: "no-cors", ...options }).catch(() => null);
+            const rejected = (path, options) =>
+                fetch(address + path, { mode: "no-cors", ...options }).catch(() => null);
             await ended(document.createElement("iframe"), address + "/");
             await ended(document.createElement("img"), address + "/icon.svg");
             await ended(document.createElement("script"), address + "/main.js");
@@ -451,7 +468,8 @@ def test_another_site_can_do_nothing_with_the_lab_but_link_to_it(open_page, lab)
     )
     site.evaluate(
         """(address) => {
-            const form = Object.assign(document.createElement("form"), { method: "post", action: address + "/" });
+            const form = document.createElement("form");
+            Object.assign(form, { method: "post", action: address + "/" });
             document.body.append(form);
             form.submit();
         }""",

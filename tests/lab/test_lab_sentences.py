@@ -1,4 +1,4 @@
-"""What the lab says to a visitor whose sequence or file does not work: counted from 1, naming only what the page has."""
+"""What the lab shows a visitor whose sequence or file does not work: counted from 1, naming only what the page has."""
 
 import io
 import re
@@ -39,7 +39,7 @@ SEQUENCES = {
 
 
 def learned(visitor, sequence, network):
-    """What the lab says to a network: a rejection, why learning failed, or what is wrong with the cue; "" where all is well."""
+    """Return what the lab answers to a network: a rejection, a failure to learn, or an error in the cue; "" where all is well."""
     answer = visitor.post("learn", {"sequence": sequence, "networks": [network]})
     if answer.status_code != 200:
         return answer.json()["error"]

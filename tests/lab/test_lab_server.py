@@ -171,18 +171,27 @@ def test_one_page_cannot_have_everything_under_way_at_once(gate):
 
 RAW = {
     "no HTTP": (b"\x16\x03\x01 hello\r\n\r\n", 400),
-    "two lengths": (b"POST /api/visit HTTP/1.1\r\nhost: HOST\r\ncontent-length: 3\r\ncontent-length: 5\r\n\r\nabc", 400),
+    "two lengths": (
+        b"POST /api/visit HTTP/1.1\r\nhost: HOST\r\n"
+        b"content-length: 3\r\ncontent-length: 5\r\n\r\nabc",
+        400,
+    ),
     "no host": (b"GET / HTTP/1.1\r\n\r\n", 400),
     "an endless line": (b"GET /" + b"x" * 200_000, 400),
     "a bad chunk": (
-        b"POST /api/learn HTTP/1.1\r\nhost: HOST\r\nx-lab-visit: VISIT\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n",
+        b"POST /api/learn HTTP/1.1\r\nhost: HOST\r\nx-lab-visit: VISIT\r\n"
+        b"transfer-encoding: chunked\r\n\r\nzz\r\n",
         400,
     ),
     "a foreign host": (b"GET / HTTP/1.1\r\nhost: [::1]evil.com\r\n\r\n", 403),
     "no such page": (b"GET /nothing HTTP/1.1\r\nhost: HOST\r\n\r\n", 404),
     "no such method": (b"DELETE / HTTP/1.1\r\nhost: HOST\r\n\r\n", 405),
     "no visit": (b"POST /api/learn HTTP/1.1\r\nhost: HOST\r\ncontent-length: 0\r\n\r\n", 410),
-    "too large": (b"POST /api/upload HTTP/1.1\r\nhost: HOST\r\nx-lab-visit: VISIT\r\ncontent-length: 99999999\r\n\r\nx", 413),
+    "too large": (
+        b"POST /api/upload HTTP/1.1\r\nhost: HOST\r\nx-lab-visit: VISIT\r\n"
+        b"content-length: 99999999\r\n\r\nx",
+        413,
+    ),
     "the page": (b"GET / HTTP/1.1\r\nhost: HOST\r\n\r\n", 200),
     "an upgrade": (b"GET / HTTP/1.1\r\nhost: HOST\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n", 200),
     "a mistake of ours": (b"GET /api/catalogue HTTP/1.1\r\nhost: HOST\r\n\r\n", 500),

@@ -1,4 +1,4 @@
-"""The lab's page in a real browser: what it shows and says of a recall is true, explained where it stands, and counted from 1."""
+"""The lab's page in a real browser: what it shows of a recall is true, explained where it stands, and counted from 1."""
 
 import base64
 import json
@@ -60,7 +60,7 @@ def test_the_curve_is_the_overlap_of_the_two_pictures_at_every_step(open_page):
             assert curve(page) == [round(1 - 2 * wrong_units(page) / 40, 2)]
 
 
-def test_after_a_catch_out_of_phase_the_truth_is_shown_in_that_phase_and_said(open_page):
+def test_after_a_catch_out_of_phase_the_truth_is_shown_and_described_in_that_phase(open_page):
     page = open_page(link(X[3]), reduced_motion="reduce")
     assert "Out of phase: from step 1 on it follows the sequence exactly, but 3 frames ahead." in page.inner_text("#verdicts")
     assert 'what was caught stands under "Truth": the sequence, 3 frames ahead of what the cue asks for.' in page.inner_text(
@@ -101,13 +101,13 @@ GREEN = """() => {
     for (const e of document.querySelectorAll("body *")) {
         if (!e.checkVisibility()) continue;
         const style = getComputedStyle(e);
-        const colors = [style.color, style.backgroundColor, style.borderColor, style.fill, style.accentColor];
-        if (colors.includes(words)) found.add(e.className);
+        const colors = ["color", "backgroundColor", "borderColor", "fill", "accentColor"];
+        if (colors.some((name) => style[name] === words)) found.add(e.className);
         if (e.tagName !== "CANVAS" || !e.width) continue;
         const pixels = e.getContext("2d").getImageData(0, 0, e.width, e.height).data;
         for (let i = 0; i < pixels.length; i += 4) {
-            const isGreen = pixels[i + 3] === 255 && rgb.every((value, k) => Math.abs(value - pixels[i + k]) < 3);
-            if (isGreen) { found.add(e.id || "picture"); break; }
+            const near = rgb.every((value, k) => Math.abs(value - pixels[i + k]) < 3);
+            if (near && pixels[i + 3] === 255) { found.add(e.id || "picture"); break; }
         }
     }
     return [...found].sort();
@@ -199,7 +199,7 @@ def test_the_degree_of_a_dense_memory_follows_the_patterns(open_page):
         assert degree.locator("option").first.inner_text() == f"as these patterns need: {needed[source]}"
         learn(page)
         assert page.inner_text("#status") == f"Learned in one go, with degree {needed[source]}; 100 % of the steps are right."
-    degree.select_option("2")  # too low for pictures, as the page then says
+    degree.select_option("2")  # too low for pictures, as the page then explains
     page.click("[data-source=walker]")
     settled(page)
     learn(page)

@@ -41,7 +41,7 @@ def test_another_sequence_is_shown_from_the_frame_on_at_which_it_was_caught(visi
     assert (shown[1:] == FILM[14:20]).all()  # to its end
 
 
-def test_the_negative_of_another_sequence_and_of_another_phase_say_so(visitor):
+def test_the_negative_of_another_sequence_and_of_another_phase_are_named(visitor):
     visitor.learn(DIGITS, NETWORK)
     run = visitor.recall(painted=repainted(FILM, -FILM[13])[1:])["runs"][0]
     assert "it follows the negative of sequence 2, with every unit reversed" in run["verdict"]

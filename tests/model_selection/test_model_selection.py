@@ -1,4 +1,4 @@
-"""Choosing parameters with scikit-learn: its own splits of a sequence say nothing, ours choose what recalls."""
+"""Choosing parameters with scikit-learn: its own splits of a sequence are of no use, ours choose what recalls."""
 
 import warnings
 
@@ -34,7 +34,7 @@ def test_default_splits_choose_a_network_that_stores_nothing_and_ours_one_that_r
     assert sa.basin_fraction(ours.best_estimator_, X, flips=3, rng=99) > 0.8  # with cues that chose nothing
 
 
-def test_several_sequences_are_a_list_and_stay_apart():
+def test_several_sequences_are_a_list_and_stay_separate():
     data = sa.Sequences(np.concatenate([sa.datasets.random_periodic(7, 40, rng=k) for k in (1, 2)]), lengths=[7, 7])
     search = searched(data.split(), cv=LearnAll(), scoring=recall_scorer(flips=2, trials=2))
     assert search.best_params_ == {"n_hidden": 120}

@@ -100,7 +100,7 @@ def test_it_is_saved_loaded_certified_and_learns_on(cls, tmp_path):
 
 
 @both
-def test_a_stream_that_begins_cannot_tell_how_many_are_needed(cls):
+def test_partial_fit_cannot_begin_without_a_number_of_hidden_neurons(cls):
     net = cls(n_hidden="auto")
     with pytest.raises(ValueError, match="begin partial_fit with a number of hidden neurons"):
         net.partial_fit(LOOP)
@@ -143,7 +143,7 @@ def test_noise_while_learning_is_not_taken_for_a_lack_of_epochs():
 
 
 def test_too_many_transitions_warn_once_with_advice_that_was_not_tried():
-    X = sa.datasets.random_sequences(1, 60, 6, rng=0)  # far more transitions than six units can tell apart
+    X = sa.datasets.random_sequences(1, 60, 6, rng=0)  # far more transitions than six units can distinguish
     with pytest.warns(ConvergenceWarning) as seen:
         net = sa.SequenceAttractor(n_hidden="auto", on_conflict="learn", random_state=0).fit(X)
     assert len(seen) == 1
@@ -155,7 +155,7 @@ def test_too_many_transitions_warn_once_with_advice_that_was_not_tried():
     assert "more epochs" not in words
 
 
-def test_a_search_that_goes_nowhere_ends():
+def test_a_search_without_progress_ends():
     X = np.tile(sa.datasets.random_sequences(1, 12, 6, rng=1), (3, 1))
     X[7, :3] *= -1  # the same pattern with two successors: no size helps
     _, attempts = search(sa.SequenceAttractor(n_hidden="auto", on_conflict="learn", random_state=0), X)
@@ -188,7 +188,7 @@ def test_the_search_ends_after_two_sizes_that_recall_no_better():
 
 
 def test_sizes_that_do_not_fit_into_memory_end_the_search(monkeypatch):
-    monkeypatch.setattr("seqattractor._checks._memory", lambda: 8 * 60 * (20 + 2 * 20))  # room for 60 hidden neurons
+    monkeypatch.setattr("seqattractor._checks._memory", lambda: 8 * 60 * (20 + 2 * 20))  # memory for 60 hidden neurons
     net = sa.SequenceAttractor(n_hidden="auto", random_state=0)
     with pytest.warns(ConvergenceWarning, match="transitions"):
         net.fit(sa.datasets.random_periodic(60, 20, rng=0))
@@ -260,9 +260,9 @@ def test_it_takes_part_in_a_comparison(tmp_path):
 
 def test_an_attempt_describes_what_was_tried():
     attempt = Attempt("SequenceAttractor", 50, 2, 300, True, 0, 0, 1.0, 19, 20, 20)
-    said = attempt.describe()
-    assert (
-        said == "50 hidden neurons, 300 epochs, a context of 2 patterns: 100.0% of the transitions, 19 of 20 noisy cues recalled"
+    assert attempt.describe() == (
+        "50 hidden neurons, 300 epochs, a context of 2 patterns: "
+        "100.0% of the transitions, 19 of 20 noisy cues recalled"
     )
 
 

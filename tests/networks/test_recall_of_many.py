@@ -98,7 +98,7 @@ def test_float32_alone_would_get_near_ties_wrong():
     assert np.any((plain != np.array([h >= 0 for h, _ in fields]))[clear])
 
 
-def test_whole_numbers_leave_few_states_open_and_none_where_sums_are_exact_but_those_with_rounded_ties():
+def test_whole_numbers_leave_few_states_open_and_of_exact_sums_only_rounded_ties():
     rng = np.random.default_rng(1)
     x = draw_states(1000, 100, rng)
     whole, normal = rng.integers(-2, 3, size=(50, 100)).astype(float), rng.standard_normal((500, 100))
@@ -175,13 +175,13 @@ def test_recall_of_all_states_follows_the_equations(N, M, bias, seed):
         assert path.tolist() == oracle.recall(net.U_, net.V_, cue, 6, 0.0, biases)
 
 
-@pytest.mark.parametrize("room", [0, 5, 100])
-def test_recall_is_the_same_when_there_is_no_room_for_more_states(room, monkeypatch):
+@pytest.mark.parametrize("cached", [0, 5, 100])
+def test_recall_is_the_same_when_no_more_states_can_be_cached(cached, monkeypatch):
     X = sa.datasets.random_periodic(12, 20, rng=0)
     net = fit_quietly(sa.SequenceAttractor(30, max_epochs=3, random_state=0), X)
     cues = sa.noise.flip(np.tile(X, (10, 1)), 4, rng=1)
     with_room = net.recall(cues, steps=30)
-    monkeypatch.setattr(_known_states, "MOST_BYTES", room * (20 + _known_states.BYTES_BESIDE))
+    monkeypatch.setattr(_known_states, "MOST_BYTES", cached * (20 + _known_states.BYTES_BESIDE))
     assert np.array_equal(net.recall(cues, steps=30), with_room)
     assert np.array_equal(with_room, plain_recall(net, cues, 30))
 
@@ -215,7 +215,7 @@ class SureShift(Shift):
 
 
 class NoisyShift(SureShift):
-    """A subclass that adds chance and does not say that it does."""
+    """A subclass that adds chance without declaring it."""
 
     def next_patterns(self, states, memory=None):
         return sa.noise.flip(super().next_patterns(states), 1, rng=self.asked_)

@@ -393,7 +393,7 @@ def test_more_than_one_transition_a_hidden_neuron_changes_the_defaults_and_optio
 
 @given(n_in=st.integers(8, 300), n_hidden=st.integers(3, 4000), load=st.floats(0.05, 3), seed=st.integers(0, 9))
 @settings(max_examples=40, deadline=None)
-def test_hidden_neurons_get_no_more_patterns_than_their_inputs_can_tell_apart(n_in, n_hidden, load, seed):
+def test_hidden_neurons_get_no_more_patterns_than_their_inputs_can_distinguish(n_in, n_hidden, load, seed):
     n = max(2, round(load * n_hidden))
     few = np.random.default_rng(seed).choice(np.array([-1, 1], dtype=np.int8), (60, n_in))
     X = few[np.arange(n) % 60]  # as many transitions as wanted; how many differ does not matter here

@@ -179,7 +179,7 @@ def test_a_file_with_a_flipped_byte_is_named_as_damaged(model):
 
 
 def digest(header, members):
-    """What the header of a file must say of it."""
+    """Return the digest that the header of a file must have."""
     found = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
     for name in sorted(members):
         found.update(f"{name} {len(members[name])} ".encode() + members[name])
@@ -353,7 +353,7 @@ def test_a_hostile_number_of_epochs_takes_no_memory_in_learning_on(tmp_path):
 
 
 @pytest.mark.parametrize("changed", [{"pulse": 2**31}, {"pulse": 1e9}, {"read_out_interval": 1e-6}])
-def test_a_hostile_time_is_rejected_since_it_would_be_gone_through_step_by_step(tmp_path, changed):
+def test_a_hostile_time_is_rejected_since_it_would_be_walked_step_by_step(tmp_path, changed):
     path = tmp_path / "model.npz"
     fit_quietly(make_network("innate", n_hidden=8, trials=2, random_state=0), X).save(path)
     rewrite(path, within("parameters", **changed))

@@ -22,9 +22,9 @@ STEM = f"seqattractor-{sa.__version__}"
 
 
 def in_repository(*where):
-    """The files that git knows or would take, as paths relative to the root."""
+    """The files that git tracks or would add, as paths relative to the root."""
     if not (ROOT / ".git").exists():
-        pytest.skip("this is not a git repository, so that nothing says which files belong to it")
+        pytest.skip("this is not a git repository, so that nothing determines which files belong to it")
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", *where]
     names = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout.split("\0")
     return {name for name in names if name and (ROOT / name).exists()}

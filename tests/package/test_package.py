@@ -10,8 +10,8 @@ import pytest
 import seqattractor as sa
 
 SOURCE = Path(sa.__file__).parent
-# The floors of the house, lowest first: a module imports from its own floor and those below, also inside functions.
-FLOORS = [
+# The layers of the package, lowest first: a module imports from its own layer and those below, also inside functions.
+LAYERS = [
     (
         "_checks",
         "_children",
@@ -38,13 +38,13 @@ FLOORS = [
     ("paper",),
     ("cli", "lab"),
 ]
-FLOOR_OF = {name: k for k, names in enumerate(FLOORS) for name in names}
+LAYER_OF = {name: k for k, names in enumerate(LAYERS) for name in names}
 
 
-def floor_of(module):
-    """The floor on which a module stands: that of its folder, or of the folder inside it that has a floor of its own."""
+def layer_of(module):
+    """Return the layer of a module: that of its folder, or of the folder inside it that has a layer of its own."""
     folder, *inner = module.split(".")[1:]
-    return FLOOR_OF.get(".".join([folder, *inner[:1]]), FLOOR_OF[folder])
+    return LAYER_OF.get(".".join([folder, *inner[:1]]), LAYER_OF[folder])
 
 
 def module_name(path):
@@ -84,8 +84,8 @@ def test_imports_point_down():
     for name, imported in IMPORTS.items():
         if name.count(".") == 0 or name.endswith("__main__"):
             continue
-        floor = floor_of(name)
-        upward += [f"{name} imports {other}" for other in imported if floor_of(other) > floor]
+        layer = layer_of(name)
+        upward += [f"{name} imports {other}" for other in imported if layer_of(other) > layer]
     assert upward == []
     assert sum(map(len, IMPORTS.values())) > 300
 
@@ -128,7 +128,7 @@ def test_what_computes_imports_neither_a_terminal_nor_a_server_nor_pictures():
 PUBLIC_PACKAGES = ("encoders", "datasets", "io", "analysis", "plots", "model_selection", "sequences")
 
 
-def test_private_modules_of_public_packages_say_so():
+def test_modules_of_public_packages_are_marked_private():
     inside = [name for name in MODULES if name.split(".")[1:2] and name.split(".")[1] in PUBLIC_PACKAGES and name.count(".") > 1]
     assert [name for name in inside if not name.split(".")[2].startswith("_")] == []
     assert set(PUBLIC_PACKAGES) - {"sequences"} <= set(sa.__all__)

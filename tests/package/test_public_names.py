@@ -57,7 +57,7 @@ def documented(sections):
 
 
 @pytest.mark.parametrize("name", [*PUBLIC, *METHODS])
-def test_a_public_name_tells_its_parameters_its_result_and_an_example(name):
+def test_a_public_name_documents_its_parameters_its_result_and_an_example(name):
     thing = PUBLIC.get(name) or METHODS[name]
     text = ClassDoc(thing) if inspect.isclass(thing) else FunctionDoc(thing)
     known = documented(text["Parameters"])
@@ -65,7 +65,7 @@ def test_a_public_name_tells_its_parameters_its_result_and_an_example(name):
         named = parameter.name in known or parameter.kind is parameter.VAR_KEYWORD
         assert named or parameter.name == "self", f"{name} does not explain {parameter.name}"
     if inspect.isfunction(thing) and thing.__annotations__.get("return") not in (None, "None"):
-        assert text["Returns"] or text["Yields"], f"{name} does not say what it returns"
+        assert text["Returns"] or text["Yields"], f"{name} does not document what it returns"
     if not getattr(thing, "__isabstractmethod__", False):
         assert any(">>>" in line for line in text["Examples"]), f"{name} has no example"
 

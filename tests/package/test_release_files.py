@@ -77,12 +77,12 @@ def test_a_release_that_agrees_with_itself_is_let_through(tmp_path):
         ("v1.2.3", {"urls": "# [project.urls]"}, "still commented out"),
     ],
 )
-def test_a_release_that_does_not_is_refused_with_the_reason(tag, change, word, tmp_path):
+def test_a_release_that_does_not_is_rejected_with_the_reason(tag, change, word, tmp_path):
     (sentence,) = ready.disagreements(tag, a_release(tmp_path, **change))
     assert word in sentence
 
 
-def test_a_release_without_a_date_is_refused(tmp_path):
+def test_a_release_without_a_date_is_rejected(tmp_path):
     assert "CITATION.cff has no date-released." in ready.disagreements("v1.2.3", a_release(tmp_path, day="someday"))
 
 
@@ -124,7 +124,7 @@ def test_workflows_run_on_the_pythons_that_are_promised():
     assert PROJECT["requires-python"] == f">={PYTHONS[0]}"
 
 
-def test_only_the_upload_may_speak_for_us():
+def test_only_the_upload_may_authenticate():
     """Trusted publishing: no token, a named environment, and the right to an identity only where it is used."""
     workflow = read_yaml(".github/workflows/publish.yml")
     assert workflow["permissions"] == {"contents": "read"}

@@ -46,7 +46,7 @@ def data(names, request, folder, **options):
 
 
 @pytest.mark.parametrize("name", TARGETS)
-def test_every_target_says_what_it_is_and_has_cells_that_json_can_hold(name):
+def test_every_target_has_a_description_and_cells_that_json_can_hold(name):
     target = get_target(name)
     assert target.name == name
     assert target.title

@@ -37,7 +37,7 @@ class Many(Result):
         return ({"k": k, "half": k / 2, "none": None} for k in range(self.n))
 
 
-def test_the_repr_says_the_answer_in_one_line():
+def test_the_repr_states_the_answer_in_one_line():
     assert repr(Temperature(3.5, "Graz")) == "Temperature: it is 3.5 degrees in Graz"
 
 
@@ -57,7 +57,7 @@ def test_rows_become_a_data_frame():
     assert Many(3).to_pandas()["half"].tolist() == [0.0, 0.5, 1.0]
 
 
-def test_without_pandas_one_sentence_says_how_to_get_it(monkeypatch):
+def test_without_pandas_one_sentence_explains_how_to_install_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(ImportError, match="pip install pandas"):
         Temperature(3.5, "Graz").to_pandas()
@@ -103,7 +103,7 @@ def results():
 
 
 @pytest.mark.parametrize("result", results(), ids=lambda result: type(result).__name__)
-def test_every_result_says_the_answer_in_one_line_and_has_rows(result):
+def test_every_result_states_the_answer_in_one_line_and_has_rows(result):
     line = repr(result)
     assert "\n" not in line
     assert "array(" not in line
@@ -114,7 +114,7 @@ def test_every_result_says_the_answer_in_one_line_and_has_rows(result):
     json.dumps(rows)  # plain values
 
 
-def test_the_certificate_says_what_is_proven():
+def test_the_certificate_states_what_is_proven():
     X = sa.datasets.random_periodic(20, 60, rng=0)
     certificate = sa.certify(sa.SequenceAttractor(n_hidden=150, random_state=0).fit(X), X)
     low, high = certificate.radius.min(), certificate.radius.max()

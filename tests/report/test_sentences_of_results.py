@@ -42,7 +42,7 @@ def test_the_limits_of_the_sparse_network_are_those_of_the_capacity_results(leng
     assert f"with basins of {', '.join(most)} and {last}." in sentences("docs/sparse.rst")
 
 
-def test_the_article_and_the_changelog_say_how_many_networks_recall(lengths):
+def test_the_article_and_the_changelog_state_how_many_networks_recall(lengths):
     counts = {T: row["successes"] for T, row in lengths.items()}
     assert f"{counts[900]} of 50 networks recall sequences of 900 random patterns" in sentences("paper/paper.md")
     assert f"and {counts[1000]} of 50 those of 1000" in sentences("paper/paper.md")

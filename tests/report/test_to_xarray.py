@@ -81,13 +81,13 @@ def test_a_study_has_an_axis_for_each_setting_that_differs(tmp_path):
     assert int(data.rate.notnull().sum()) == 9  # the other combinations were not asked for
 
 
-def test_what_has_no_axes_says_so():
+def test_to_xarray_raises_for_results_without_axes():
     for result in (sa.success_rate([1, 0]), sa.find_conflicts(X)):
         with pytest.raises(NotImplementedError, match="has no axes; its numbers are in rows"):
             result.to_xarray()
 
 
-def test_without_xarray_one_sentence_says_how_to_get_it(monkeypatch):
+def test_without_xarray_one_sentence_explains_how_to_install_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "xarray", None)
     with pytest.raises(ImportError, match=r'needs xarray, which is not installed: pip install "seqattractor\[xarray\]"'):
         X.to_xarray()

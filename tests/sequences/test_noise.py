@@ -57,7 +57,7 @@ def test_a_given_block_is_covered_with_a_given_value():
 
 
 @pytest.mark.parametrize(
-    ("call", "says"),
+    ("call", "message"),
     [
         (lambda: sa.noise.flip([1, 1], 3), "0 to 2"),
         (lambda: sa.noise.flip([1, 1], -1), "0 to 2"),
@@ -73,8 +73,8 @@ def test_a_given_block_is_covered_with_a_given_value():
         (lambda: sa.noise.occlude([1, 1], (2,), fraction=0), "above 0"),
     ],
 )
-def test_impossible_noise_is_rejected(call, says):
-    with pytest.raises(ValueError, match=says):
+def test_impossible_noise_is_rejected(call, message):
+    with pytest.raises(ValueError, match=message):
         call()
 
 

@@ -1,4 +1,4 @@
-"""What counts as a sequence, and what is said about everything else."""
+"""What counts as a sequence, and which error everything else raises."""
 
 import numpy as np
 import pytest
@@ -28,9 +28,9 @@ def test_an_array_of_sequences_time_and_units_is_a_list_of_sequences():
 
 def test_numbers_of_sequences_time_and_units_get_advice_that_keeps_the_sequences():
     numbers = np.random.default_rng(0).random((3, 5, 20))
-    with pytest.raises(ValueError, match=r"X\[0, 0, 0\] is .*; convert your data with (.*)\.$") as told:
+    with pytest.raises(ValueError, match=r"X\[0, 0, 0\] is .*; convert your data with (.*)\.$") as caught:
         check_sequences(numbers)
-    advice = str(told.value).partition("convert your data with ")[2].rstrip(".")
+    advice = str(caught.value).partition("convert your data with ")[2].rstrip(".")
     taken = eval(advice.replace("threshold=...", "threshold=0.5"), {"sa": sa, "X": numbers})
     patterns, lengths = check_sequences(taken)
     assert lengths.tolist() == [5, 5, 5]
@@ -113,7 +113,7 @@ def test_binarize_takes_booleans_and_finds_the_middle_by_itself():
 
 
 @pytest.mark.parametrize(
-    ("X", "lengths", "error", "says"),
+    ("X", "lengths", "error", "message"),
     [
         ([[1, 0], [1, -1]], None, ValueError, r"only 0 and 1, but X\[0, 1\] is 0.*sa\.binarize"),
         ([[0, 1], [2, 1]], None, ValueError, r"X\[0, 0\] is 0.*sa\.binarize"),
@@ -145,8 +145,8 @@ def test_binarize_takes_booleans_and_finds_the_middle_by_itself():
         (np.ones((2, 2)) * 1j, None, ValueError, "Complex"),
     ],
 )
-def test_bad_sequences_get_one_clear_sentence(X, lengths, error, says):
-    with pytest.raises(error, match=says) as caught:
+def test_bad_sequences_get_one_clear_sentence(X, lengths, error, message):
+    with pytest.raises(error, match=message) as caught:
         check_sequences(X, lengths)
     assert "\n" not in str(caught.value)
 
@@ -169,7 +169,7 @@ def test_bad_frames_get_one_clear_sentence():
 
 def test_the_context_of_a_long_silence_is_found_as_quickly_as_a_short_one():
     X = -np.ones((20_000, 3), dtype=np.int8)
-    X[0, 0] = X[-1, 1] = 1  # only a context that reaches back to the beginning tells when the silence ends
+    X[0, 0] = X[-1, 1] = 1  # only a context that reaches back to the beginning shows when the silence ends
     found = sa.find_conflicts(X)
     assert (len(found), found.context) == (1, 19_998)
     assert sa.find_conflicts(X[:-1]).context == 1

@@ -192,7 +192,7 @@ def test_fields_that_do_not_fit_are_rejected_with_a_sentence(fields, words):
         (sa.datasets.place_cells(10), "Sequences: 1 loop of 11 patterns, 16 x 16 units"),
     ],
 )
-def test_it_says_what_it_is_in_one_line(X, words):
+def test_its_repr_describes_it_in_one_line(X, words):
     assert repr(X) == words
     assert X.describe().startswith(words.removeprefix("Sequences: "))
 

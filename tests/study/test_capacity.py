@@ -105,7 +105,7 @@ def test_a_sharp_end_needs_far_fewer_trials_than_a_grid_would():
     assert found.trials <= 100
 
 
-def test_a_network_without_an_end_is_said_to_hold_at_least_the_longest():
+def test_a_network_that_never_fails_is_reported_to_store_at_least_the_longest():
     found = search_on(lambda T: 1.0, np.random.default_rng(2), success=0.9, t_max=100)
     assert found.at_least
     assert found.t == 100
@@ -164,7 +164,7 @@ def test_a_map_does_not_depend_on_the_executor_and_is_resumed_where_it_stopped(t
         assert len(list(store.rows())) == sum(each[3] for each in alone)
 
 
-def test_capacities_say_the_answer_give_a_table_and_draw_themselves():
+def test_capacities_state_the_answer_give_a_table_and_draw_themselves():
     found = sa.measure_capacity("hebbian", n=[20, 40], flips=1, success=0.5, max_trials=8)
     assert repr(found).startswith("CapacityMap: hebbian, N = 20, 1 flip: T = ")
     assert [row["n"] for row in found.rows()] == [20, 40]
@@ -201,8 +201,8 @@ def test_a_law_that_saturates_is_found_where_there_is_one():
     assert "N / M" in str(law)
 
 
-def test_capacities_that_grow_with_m_alone_are_not_said_to_saturate():
-    """A trace of saturation that the scatter hides; two numbers explain it as well as three, but one of them says nothing."""
+def test_capacities_that_grow_with_m_alone_are_not_reported_to_saturate():
+    """A trace of saturation that the scatter hides; two numbers explain it as well as three, but one of them is meaningless."""
     scatter = (0.1, -0.1, -0.1, 0.1)
     lengths = [1.8 * each["m"] * (1 - 0.0003 * each["m"] / each["n"]) * (1 + scatter[k % 4]) for k, each in enumerate(EVERYWHERE)]
     law = fit_law([capacity(round(T), **each) for T, each in zip(lengths, EVERYWHERE, strict=True)])
@@ -221,7 +221,7 @@ def test_a_law_needs_two_more_capacities_than_it_has_numbers():
     assert fit_law([capacity(n // 3, n=n, m=None, sequences=1) for n in sizes]) is not None
 
 
-def test_no_law_is_said_to_hold_to_within_nothing():
+def test_no_law_is_reported_to_hold_to_within_0_percent():
     power = fit_law([capacity(n, n=n, m=None, sequences=1) for n in (50, 100, 200, 400)])
     saturating = fit_law(
         [capacity(round(700 * n / (1 + 5 * n / m)), n=n, m=m, sequences=1) for n in (1000, 2000, 4000) for m in (1000, 4000)]

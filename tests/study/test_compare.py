@@ -288,7 +288,8 @@ def test_a_file_without_a_network_is_rejected_in_one_sentence(tmp_path, text, me
     ({"trials": 0}, "trials must be at least 1"),
     ({"values": []}, "at least one network and one value"),
     ({"networks": []}, "at least one network and one value"),
-    ({"protocol": "noise", "networks": ["lookup"], "values": [101]}, "there are 100 units to flip, but 101 are to be"),
+    ({"protocol": "noise", "networks": ["lookup"], "values": [101]},
+     "there are 100 units to flip, but 101 are to be"),
     ({"files": ["nowhere.py"]}, "there is no file nowhere.py"),
 ])  # fmt: skip
 def test_wrong_arguments_are_rejected_in_one_sentence(arguments, message):

@@ -364,8 +364,10 @@ def test_a_file_whose_network_cannot_take_part_raises_with_the_reason(tmp_path, 
 
 
 def test_a_base_class_without_next_patterns_is_fine_if_a_network_derives_from_it_or_it_is_private(tmp_path):
-    for text in (BASE + "class Whole(Mine):\n    def next_patterns(self, states, memory=None):\n        return states\n",
-                 BASE.replace("Mine", "_Mine") + "net = sa.zoo.LookupMemory()\n"):  # fmt: skip
+    method = "    def next_patterns(self, states, memory=None):\n        return states\n"
+    derived = BASE + "class Whole(Mine):\n" + method
+    private = BASE.replace("Mine", "_Mine") + "net = sa.zoo.LookupMemory()\n"
+    for text in (derived, private):
         (tmp_path / "mine.py").write_text(text)
         found = compare(networks=["lookup"], n=20, t=5, flips=0, trials=1, files=[str(tmp_path / "mine.py")])
         assert [n["network"] for n in found.networks][1:] in (["Whole"], ["net"])
@@ -443,7 +445,7 @@ def test_long_names_make_fewer_columns_in_the_legend(found):
         plt.close(figure)
 
 
-def test_files_are_what_their_endings_say_and_several_are_written_at_once(tmp_path):
+def test_files_have_the_format_of_their_endings_and_several_are_written_at_once(tmp_path):
     names = ["a.png", "a.PDF", "a.svg", "a.csv", "a.json", "a.html"]
     outs = [part for name in names for part in ("-o", tmp_path / name)]
     arguments = ("--networks", "hebbian,lookup", "--n", "30", "--t", "4,6", "--trials", "2")

@@ -25,7 +25,8 @@ class Mine(sa.zoo.LookupMemory):
     def fit(self, X, lengths=None):
         with open("fits", "a") as file:
             file.write("fit\\n")
-        if 0 < int(os.environ["FIT"]) <= Path("fits").read_text().count("fit") and not Path("sent").exists():
+        fits = Path("fits").read_text().count("fit")
+        if 0 < int(os.environ["FIT"]) <= fits and not Path("sent").exists():
             Path("sent").touch()
             os.kill(os.getpid(), getattr(signal, os.environ["SIGNAL"]))
         return super().fit(X, lengths)
@@ -65,8 +66,8 @@ def test_after_ctrl_c_the_same_command_does_only_what_is_missing(tmp_path, whole
     assert stopped.returncode == 130
     assert "Every finished trial is saved in out/trials.db; the same command resumes." in stopped.stderr
     with Store(tmp_path / "out" / "trials.db", readonly=True) as store:
-        kept = len(list(store.rows()))
-    assert 0 < kept < 27
+        saved = len(list(store.rows()))
+    assert 0 < saved < 27
     assert not (tmp_path / "out" / "compare-random.json").exists()
     before = fits(tmp_path)
     again = run(tmp_path, "--jobs", "1")
@@ -163,8 +164,8 @@ def test_an_unforeseen_error_of_a_network_is_reported_and_retried_next_time(tmp_
         patch.setenv("BREAK", "1")
         comparison = compare("random", ["lookup"], values=[15], trials=2, files=[str(path)], study=study)
     assert comparison.row("Fragile", 15)["by_trial"] == "xx"
-    told = "Fragile could not take part everywhere: broken (AssertionError in Fragile.fit, line 5 of own.py)"
-    assert told in comparison.describe()
+    sentence = "Fragile could not take part everywhere: broken (AssertionError in Fragile.fit, line 5 of own.py)"
+    assert sentence in comparison.describe()
     again = compare("random", ["lookup"], values=[15], trials=2, files=[str(path)], study=study)
     assert again.row("Fragile", 15)["successes"] == 2
 

@@ -39,7 +39,7 @@ def address():
         yield cluster.scheduler_address
 
 
-def test_a_comparison_on_a_cluster_gives_the_same_bytes_with_a_worker_killed_and_a_network_of_the_users(tmp_path, address):
+def test_a_comparison_on_a_cluster_gives_the_same_bytes_though_a_worker_is_killed(tmp_path, address):
     class Local(sa.zoo.LookupMemory):
         """Known to this function only."""
 
@@ -77,10 +77,10 @@ def test_capacities_on_a_cluster_are_those_of_this_process(tmp_path, address):
 def test_a_cluster_without_workers_is_given_up_after_a_while():
     with distributed.LocalCluster(n_workers=0, dashboard_address=":0") as cluster, distributed.Client(cluster) as client:
         watch = Watch(client, patience=1.0)
-        said = (
+        message = (
             "no worker has been at the Dask scheduler for 1 s|the Dask scheduler does not answer"  # the latter on a busy machine
         )
-        with pytest.raises(ClusterLost, match=said):
+        with pytest.raises(ClusterLost, match=message):
             list(iter(watch.threads, 0))
 
 
@@ -124,7 +124,7 @@ def test_a_message_that_was_torn_is_sent_once_more(torn, answers):
 
     def question():
         asked.append(1)
-        assert len(asked) > torn  # as tornado says it
+        assert len(asked) > torn  # as tornado words it
         return "here"
 
     watch = Watch(client=None)

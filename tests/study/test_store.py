@@ -129,7 +129,7 @@ def test_a_full_disk_is_one_sentence_and_loses_no_committed_trial(tmp_path):
     assert committed > 10
     with Store(tmp_path / "s.db") as store:
         assert len(list(store.finished())) == committed
-        store.add([finished(committed)])  # with room again, it continues
+        store.add([finished(committed)])  # with space again, it continues
 
 
 def test_files_that_are_no_studies_are_rejected_and_left_alone(tmp_path):
@@ -270,7 +270,7 @@ def test_a_study_of_which_nothing_can_be_read_is_one_sentence_with_its_name(tmp_
         assert len(path.read_bytes()) == len(before)
 
 
-def test_a_study_that_was_cut_off_is_said_to_be_damaged(tmp_path):
+def test_a_study_that_was_cut_off_is_reported_as_damaged(tmp_path):
     path = tmp_path / "s.db"
     with Store(path) as store:
         store.add([finished(number) for number in range(200)])
@@ -286,7 +286,7 @@ PARTS = [("",), ("-wal",), ("-shm",), ("-wal", "-shm"), ("", "-wal", "-shm")]
 
 @pytest.mark.parametrize("parts", PARTS, ids=lambda parts: "all" if len(parts) == 3 else " ".join(parts) or "main")
 @pytest.mark.parametrize("replaced", [False, True])
-def test_a_study_or_log_that_is_deleted_or_replaced_during_a_run_is_said_and_what_was_committed_is_saved(
+def test_a_study_deleted_or_replaced_during_a_run_is_reported_and_committed_trials_are_saved(
     tmp_path, parts, replaced
 ):
     path = tmp_path / "s.db"
@@ -331,7 +331,7 @@ def test_the_log_of_a_study_behind_a_link_is_watched_too(tmp_path):
     store.close()
 
 
-def test_a_study_that_another_program_has_open_when_its_log_is_deleted_opens_again_when_that_program_ends(tmp_path):
+def test_a_study_whose_log_was_deleted_opens_again_when_the_other_program_ends(tmp_path):
     """SQLite rejects it until then, and that is safe: the other program could still write the log that was deleted."""
     path = tmp_path / "s.db"
     look = f"import sqlite3; db = sqlite3.connect({str(path)!r}); print(*db.execute('SELECT * FROM trials'), flush=True); input()"
@@ -376,10 +376,10 @@ def test_a_sweep_whose_log_is_deleted_raises_and_the_same_command_finishes_it(tm
     )
     command = ["sweep", "run", "--network", "lookup", "--n", "20", "--t", "5", "--trials", "20", "-o", str(path), "--jobs", "1"]
     done = subprocess.run([sys.executable, str(script), *command], capture_output=True, text=True, check=False)
-    said = done.stderr.splitlines()[-1]
+    last = done.stderr.splitlines()[-1]
     assert done.returncode == 2
-    assert "s.db-wal was deleted or replaced" in said
-    assert "every committed trial (4) is in" in said
+    assert "s.db-wal was deleted or replaced" in last
+    assert "every committed trial (4) is in" in last
     assert "rollback" not in done.stdout + done.stderr
     with Store(tmp_path / "s.db.saved", readonly=True) as saved:
         assert len(list(saved.finished())) == 4
@@ -434,8 +434,8 @@ def test_a_folder_that_becomes_read_only_during_a_run_costs_nothing(tmp_path):
         check=False,
     )
     tmp_path.chmod(0o755)
-    said = done.stderr.splitlines()[-1]
-    assert "new.db cannot be opened for writing (unable to open database file); look for a full disk, a read-only folder" in said
+    last = done.stderr.splitlines()[-1]
+    assert "new.db cannot be opened for writing (unable to open database file); look for a full disk, a read-only folder" in last
     with Store(tmp_path / "s.db") as store:
         assert list(store.finished()) == [finished(0), finished(1)]
 
@@ -466,7 +466,7 @@ def test_a_store_without_a_file_has_its_trials_while_it_is_open():
         assert store.get(Trial(POINT, 0)) == finished(0)
 
 
-def test_missing_files_and_folders_are_said_to_be_missing(tmp_path):
+def test_missing_files_and_folders_are_reported_as_missing(tmp_path):
     with pytest.raises(ValueError, match="there is no study"):
         Store(tmp_path / "s.db", readonly=True)
     with pytest.raises(ValueError, match="does not exist; make it first"):

@@ -57,7 +57,7 @@ def filled(store, study, numbers):
 
 
 def plain_counts(study, numbers):
-    """What `sweep status` has to say of a study, from a list of its trials."""
+    """Return what `sweep status` must report on a study, from a list of its trials."""
     over = {(trial["point"].key, trial["number"]) for trial in study}
     wanted = {
         (point.key, number)
@@ -207,7 +207,7 @@ def test_csv_is_written_without_keeping_its_rows(tmp_path):
     assert 0 < largest <= 2  # the one that was written last, and the next
 
 
-def test_rows_of_a_table_are_gone_through_once(tmp_path):
+def test_rows_of_a_table_are_read_once(tmp_path):
     pyarrow = pytest.importorskip("pyarrow.parquet")
     rows = (
         {"t": number, "word": None if number < 15_000 else "a", "mixed": number if number < 19_999 else "b"}

@@ -137,7 +137,8 @@ def test_a_study_that_is_deleted_while_a_sweep_runs_does_not_end_as_if_all_were_
         if progress.done >= 3:
             path.unlink(missing_ok=True)
 
-    with pytest.raises(OSError, match=r"s\.db was deleted or replaced while .*; every committed trial \(\d+\) is in .*saved"):
+    message = r"s\.db was deleted or replaced while .*; every committed trial \(\d+\) is in .*saved"
+    with pytest.raises(OSError, match=message):
         run_sweep(GRID, path, progress=delete, **who)
     (tmp_path / "s.db.saved").rename(path)
     assert run_sweep(GRID, path).before >= 3
@@ -199,15 +200,15 @@ def test_status_answers_for_a_new_and_for_an_empty_file(tmp_path):
             invoke("run", "--resume", "-o", tmp_path / name)
 
 
-def test_trials_of_other_code_are_said_by_run_status_and_export(small, tmp_path):
+def test_trials_of_other_code_are_reported_by_run_status_and_export(small, tmp_path):
     path = tmp_path / "s.db"
     with Store(small / "s.db", readonly=True) as theirs, Store(path) as store:
         store.add([replace(each, version="0.1+another") for each in list(theirs.finished())[:5]])
-    said = "Other code than this did 5 of these trials."
+    note = "Other code than this did 5 of these trials."
     ran = invoke("run", small / "grid.toml", "-o", path, "--jobs", 1)
-    assert f"16 trials, 5 were there, 11 added. {said}" in ran.output
-    assert said in invoke("status", path).output
-    assert said in invoke("export", path, "-o", tmp_path / "s.csv").output
+    assert f"16 trials, 5 were there, 11 added. {note}" in ran.output
+    assert note in invoke("status", path).output
+    assert note in invoke("export", path, "-o", tmp_path / "s.csv").output
     assert json.loads(invoke("run", small / "grid.toml", "-o", path, "--jobs", 1, "--json").stdout)["by_other_code"] == 5
 
 

@@ -126,8 +126,8 @@ def test_the_default_is_called_default(saved):
     assert tuned("hebbian", "random").origin == "default, nothing to tune"
     assert tuned("lookup", "random").origin == "default, no failure in tuning"
     for name in REGISTRY:
-        said, parameters = tuned(name, "random").origin, tuned(name, "random").parameters
-        assert said.startswith("tuned: " if describe_setting(name, parameters) != "default" else "default, ")
+        origin, parameters = tuned(name, "random").origin, tuned(name, "random").parameters
+        assert origin.startswith("tuned: " if describe_setting(name, parameters) != "default" else "default, ")
 
 
 def test_the_table_is_that_of_the_saved_results(script, saved):

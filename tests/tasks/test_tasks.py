@@ -90,7 +90,10 @@ def test_a_recall_that_locks_on_later_names_the_step():
     cue = sa.noise.flip(LOOP[0], 7, rng=0)
     outcome = outcome_of(states, cue)
     assert (outcome.locked_on, outcome.lock_step, outcome.tau) == (2, 2, 8)
-    assert repr(outcome) == "Recall: locked on at step 2 of 19: every frame from there to the end is right and in phase"
+    assert repr(outcome) == (
+        "Recall: locked on at step 2 of 19: "
+        "every frame from there to the end is right and in phase"
+    )
     assert [row["wrong"] for row in outcome.rows()][:3] == [7, 1, 0]
     assert outcome.overlaps[0] == pytest.approx(1 - 2 * 7 / 40)
     assert outcome.worst_step == 1
@@ -186,7 +189,7 @@ def test_the_negative_of_a_stored_sequence_is_recognised():
 def test_a_network_that_dwells_is_judged_at_its_own_pace():
     stays = np.repeat(LOOP[np.arange(1, 9) % 8], 3, axis=0)
     between = stays[3:].copy()
-    between[::3, 0] *= -1  # some units have gone on, others have not
+    between[::3, 0] *= -1  # some units have moved on, others have not
     states = np.concatenate([stays[:3], between])
     cue = sa.noise.flip(LOOP[0], 7, rng=0)
     outcome = recall(Scripted(states, dwells=True), cue[None], 8, stored=Stored.of(LOOP))

@@ -59,7 +59,7 @@ NOT_ATTACKED = {
     "from_nir": "takes a graph of NIR; tests/exchange/test_export.py has its rejections",
     "capacities": "takes the parts of sa.measure_capacity, which is attacked",
     ".tell": "takes the parts of sa.measure_capacity, which is attacked",
-    ".of": "takes the parts of sa.compare, which is attacked; of Layer, the same as its constructor",
+    ".of": "takes the parts of sa.compare, which is attacked; of Layer, as its constructor",
     ".fields": "of Layer: called at every step with checked data",
     ".states": "of Layer: called at every step with checked data",
     ".slack_of": "of Layer: called by certify with checked data",
@@ -82,7 +82,7 @@ NOT_ATTACKED = {
     "Seed": "a type",
     "Patterns": "a type",
     "Lengths": "a type",
-    "(dask)": "would wait for a scheduler that does not exist; tests/study/test_dask.py has its rejections",
+    "(dask)": "would wait for an absent scheduler; tests/study/test_dask.py has its rejections",
     "(jobs)": "would start that many processes; tests/study/test_sweep.py has its rejections",
     "(callback)": "is called, not read",
     "(progress)": "is called, not read",
@@ -792,7 +792,7 @@ def check_answer(name: str, answer: Any) -> None:
     if name == "certify":
         assert (answer.radius < answer.breaking).all() or (answer.radius < 0).any(), "what is proven is broken"
     if isinstance(answer, Result):
-        assert answer.describe(), "a result that says nothing"
+        assert answer.describe(), "a result without a sentence"
 
 
 # -- the cases ---------------------------------------------------------------------------------------------------------------

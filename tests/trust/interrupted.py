@@ -27,7 +27,7 @@ def fits(network, patterns=X):
     return partial(network.fit, patterns)
 
 
-def goes_on(network):
+def learns_online(network):
     """Learn online, one presentation after another."""
     return partial(network.fit(X).partial_fit, X)
 
@@ -60,14 +60,14 @@ PATHS = {
     "fields, two threads": lambda: fits(paper(n_jobs=2)),
     "weights": lambda: fits(paper(), LONG),
     "learned targets": lambda: fits(sa.LearnedTargetsAttractor(80, max_epochs=50, random_state=0)),
-    "partial_fit": lambda: goes_on(paper()),
+    "partial_fit": lambda: learns_online(paper()),
     "visible": lambda: fits(sa.VisibleNetwork(random_state=0)),
     "visible, weights": lambda: fits(sa.VisibleNetwork(random_state=0, max_epochs=50), LONG),
     "sparse": lambda: fits(sparse()),
     "sparse, no noise": lambda: fits(sparse(noise=0)),
     "sparse, weights": lambda: fits(sparse(noise=20, max_epochs=10), LONG),
     "sparse, clean first": lambda: fits(sparse(clean_first=True, noise=6)),
-    "sparse, partial_fit": lambda: goes_on(sparse()),
+    "sparse, partial_fit": lambda: learns_online(sparse()),
     "walk": lambda: wanders(paper()),
     "recall of many": lambda: recalls(paper()),
     "innate": lambda: fits(sa.zoo.InnateTrajectoryMemory(50, trials=2, random_state=0)),

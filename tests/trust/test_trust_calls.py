@@ -26,7 +26,7 @@ def test_hostile_calls_are_rejected_or_answered(cases):
 
 
 def _until_it_ends(first, last, verdicts):
-    """Let a process do cases, and count what it says; if it dies or hangs, that is the verdict on the case it was at."""
+    """Let a process do cases, and count its answers; if it dies or hangs, that is the verdict on the case it was at."""
     command = [sys.executable, "-W", "ignore", str(CALLS), str(SEED), str(first), str(last)]
     environment = os.environ | {"OPENBLAS_NUM_THREADS": "1"}
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment) as process:
@@ -45,21 +45,21 @@ def _until_it_ends(first, last, verdicts):
             if not line:
                 process.wait()
                 listener.join()
-                told = "".join(complaints)[-2000:]
-                assert at is not None, f"no call was tried: {told}"
-                verdicts.crashes.append(f"case {at} of seed {SEED}: the process died ({process.returncode}): {told}")
+                complaint = "".join(complaints)[-2000:]
+                assert at is not None, f"no call was tried: {complaint}"
+                verdicts.crashes.append(f"case {at} of seed {SEED}: the process died ({process.returncode}): {complaint}")
                 return at + 1
-            said = json.loads(line)
-            if "begins" in said:
-                at = said["begins"]
-            elif "done" in said:
-                verdicts.largest_memory = max(verdicts.largest_memory, said["memory"])
+            message = json.loads(line)
+            if "begins" in message:
+                at = message["begins"]
+            elif "done" in message:
+                verdicts.largest_memory = max(verdicts.largest_memory, message["memory"])
                 return last
             else:
-                verdicts.answered += said.get("answered", 0)
-                verdicts.rejected += said.get("rejected", 0)
+                verdicts.answered += message.get("answered", 0)
+                verdicts.rejected += message.get("rejected", 0)
                 for kind in ("wrong", "crashes", "hangs"):
-                    getattr(verdicts, kind).extend(said.get(kind, []))
+                    getattr(verdicts, kind).extend(message.get(kind, []))
 
 
 def _pass_on(stream, lines):

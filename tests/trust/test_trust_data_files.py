@@ -141,12 +141,12 @@ def damage(rng, whole, others):
     return str(kind), made.get(str(kind), bytes(raw))
 
 
-def read(path, options, apart):
+def read(path, options, in_subprocess):
     """Read a file here or in a process of its own; a rejection must name it."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            if apart:
+            if in_subprocess:
                 return load_in_subprocess([path], options, terms=Terms(), bounds=Bounds(seconds=100, memory=2**30), several=False)
             return sa.io.load(path, **options)
     except (ValueError, TypeError) as error:
@@ -177,7 +177,7 @@ def related(one, other):
     return one == other or any(one in family and other in family for family in SAME)
 
 
-def try_case(case, folder, pool, apart, verdicts):
+def try_case(case, folder, pool, in_subprocess, verdicts):
     """One case: a whole file, a damaged one, one under another name, a folder, or a hostile one."""
     rng = np.random.default_rng([14, case])
     draw = rng.random()
@@ -189,11 +189,11 @@ def try_case(case, folder, pool, apart, verdicts):
         kind, content = damage(rng, Control(path.suffix, content, None, []), pool) if changed else ("whole", content)
         path.write_bytes(content)
         with verdicts.case(f"case {case}: {name}, {kind}"):
-            check_patterns(read(path, options, apart))
+            check_patterns(read(path, options, in_subprocess))
             assert changed, "a hostile file was read"
         return path
     if draw < 0.09:
-        return try_folder(case, folder / "frames", pool, apart, verdicts)
+        return try_folder(case, folder / "frames", pool, in_subprocess, verdicts)
     # Videos start a program for every case: they get a smaller share.
     videos = [c for c in pool if c.suffix in FORMATS["video"].suffixes]
     others = [c for c in pool if c.suffix not in FORMATS["video"].suffixes]
@@ -204,7 +204,7 @@ def try_case(case, folder, pool, apart, verdicts):
         path.write_bytes(whole.content)
         with verdicts.case(f"case {case}: a whole {whole.suffix}"):
             try:
-                found = read(path, whole.options, apart)
+                found = read(path, whole.options, in_subprocess)
             except (ValueError, TypeError) as error:
                 raise AssertionError(f"a whole file is rejected: {error}") from None
             check_patterns(found)
@@ -217,26 +217,26 @@ def try_case(case, folder, pool, apart, verdicts):
         path.write_bytes(whole.content)
         options = {k: v for k, v in whole.options.items() if k == "size" and suffix in FORMATS["pictures"].suffixes}
         with verdicts.case(f"case {case}: {whole.suffix} called {suffix}"):
-            found = read(path, whole.options if related(suffix, whole.suffix) else options, apart)
+            found = read(path, whole.options if related(suffix, whole.suffix) else options, in_subprocess)
             check_patterns(found)
             if related(suffix, whole.suffix):
                 check_truth(found, whole)
             assert related(suffix, whole.suffix) or not {suffix, whole.suffix} & BINARY, (
-                "it was read as what its name does not say"
+                "it was read in another format than that of its name"
             )
     else:
         kind, content = damage(rng, whole, others)
         path = folder / f"a{whole.suffix}"
         path.write_bytes(content)
         with verdicts.case(f"case {case}: {whole.suffix}, {kind}"):
-            found = read(path, whole.options, apart)
+            found = read(path, whole.options, in_subprocess)
             check_patterns(found)
             if whole.suffix in CHECKED:
                 check_truth(found, *(c for c in pool if c.suffix == whole.suffix))
     return path
 
 
-def try_folder(case, folder, pool, apart, verdicts):
+def try_folder(case, folder, pool, in_subprocess, verdicts):
     """A folder of frames, of which one is damaged: all are read as they were, or the damaged one is named."""
     rng = np.random.default_rng([14, case, 1])
     folder.mkdir(exist_ok=True)
@@ -246,7 +246,7 @@ def try_folder(case, folder, pool, apart, verdicts):
     kind, content = damage(rng, Control(".png", bad.read_bytes(), None, []), pool)
     bad.write_bytes(content)
     with verdicts.case(f"case {case}: a folder of PNG with {bad.name}, {kind}"):
-        found = read(folder, {}, apart)
+        found = read(folder, {}, in_subprocess)
         check_patterns(found)
         check_truth(found, Control("", b"", PATTERNS, [5]))
     return bad

@@ -22,7 +22,7 @@ class Python:
         self.process = None
 
     def stop(self, path, seconds):
-        """Let it work on a path, send SIGINT after so many seconds, and say what became of it."""
+        """Let it work on a path, send SIGINT after so many seconds, and return what became of it."""
         if self.process is None:
             self.process = subprocess.Popen([sys.executable, SCRIPT], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
         self.process.stdin.write(bytes([list(PATHS).index(path)]))

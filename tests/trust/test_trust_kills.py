@@ -1,4 +1,4 @@
-"""Kills at any moment: no finished trial is lost, the file is whole, and the sweep that goes on gives the same bytes."""
+"""Kills at any moment: no finished trial is lost, the file is whole, and the sweep that resumes gives the same bytes."""
 
 import json
 import signal
@@ -35,9 +35,11 @@ def happen(what, which):
         os.kill(workers[which % len(workers)], signal.SIGKILL)
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell lets what it starts in the background ignore it
+    # A shell lets what it starts in the background ignore it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     what, goal, pause, which = sys.argv.pop(1).split()
-    shown, todo = display.trial_progress, [threading.Timer(float(pause), happen, (what, int(which)))]
+    shown = display.trial_progress
+    todo = [threading.Timer(float(pause), happen, (what, int(which)))]
 
     @contextmanager
     def trial_progress(title, *, quiet=False):
@@ -83,7 +85,7 @@ def kills(folder, uninterrupted, cases):
             what, who = KINDS[case % len(KINDS)]
             path = folder / f"{case}.db"
             with verdicts.case(f"case {case}: {what} {who}", rejections=(Stopped,), seconds=1200):
-                kill_and_go_on(script, path, what, who, np.random.default_rng([15, case]), uninterrupted)
+                kill_and_resume(script, path, what, who, np.random.default_rng([15, case]), uninterrupted)
     return verdicts
 
 
@@ -93,7 +95,7 @@ def test_a_sweep_that_is_killed_loses_nothing_and_ends_with_the_same_bytes(tmp_p
     alone(kills, tmp_path, uninterrupted, cases).finish(cases, keep=cases == 100)
 
 
-def kill_and_go_on(script, path, what, who, rng, uninterrupted):
+def kill_and_resume(script, path, what, who, rng, uninterrupted):
     """Run the sweep, kill something when some trials are over, and run it again."""
     goal = int(rng.integers(1, 6))
     pause = rng.uniform(0.001, 0.05) if what == "main" and rng.random() < 0.5 else 0.0  # also between two commits
@@ -106,22 +108,22 @@ def kill_and_go_on(script, path, what, who, rng, uninterrupted):
         text=True,
         start_new_session=True,
     )
-    printed, said = sweep.communicate()  # its workers hold the same pipes: this waits until they have ended, too
-    assert "Traceback" not in said, said
+    printed, errors = sweep.communicate()  # its workers hold the same pipes: this waits until they have ended, too
+    assert "Traceback" not in errors, errors
     assert sweep.returncode == {"main": -signal.SIGKILL, "ctrl-c": 130, "worker": 0}[what], (
-        f"exit code {sweep.returncode}: {said}"
+        f"exit code {sweep.returncode}: {errors}"
     )
     with Store(path, readonly=True) as store:
         contents = study.study_in(store)
-        kept = table.as_csv(study.trial_rows(store, contents)).splitlines()
+        saved = table.as_csv(study.trial_rows(store, contents)).splitlines()
     assert not contents.notes, contents.notes
-    assert set(kept) <= set(uninterrupted.splitlines())
-    assert len(kept) > goal  # with the heading
+    assert set(saved) <= set(uninterrupted.splitlines())
+    assert len(saved) > goal  # with the heading
     if what == "worker":
         report = json.loads(printed)
         assert (report["added"], report["failed"]) == (TRIALS, 0)
-    assert run_sweep(GRID, path).before == len(kept) - 1, "a finished trial was done again"
+    assert run_sweep(GRID, path).before == len(saved) - 1, "a finished trial was done again"
     assert csv_of(path) == uninterrupted
     if what == "ctrl-c":
-        assert "Every finished trial is saved" in said
-        raise Stopped(said)
+        assert "Every finished trial is saved" in errors
+        raise Stopped(errors)

@@ -78,12 +78,12 @@ def models(folder: Path) -> list[Model]:
         parameters = {k: v for k, v in SMALL.items() if k in sa.networks.network_class(name)().get_params()}
         nets[name] = make(name, parameters)
     nets["attractor of order 2"] = sa.SequenceAttractor(20, order=2, max_epochs=5, random_state=np.random.default_rng(1))
-    nets["attractor that went on"] = sa.SequenceAttractor(20, bias=True, max_epochs=5, random_state=2)
+    nets["attractor that continued"] = sa.SequenceAttractor(20, bias=True, max_epochs=5, random_state=2)
     whole = []
     for name, net in nets.items():
         path = folder / "whole.npz"
         net.fit(X)
-        if name == "attractor that went on":
+        if name == "attractor that continued":
             net.partial_fit(X[::-1])
         net.metadata_ = {"frame_shape": [2, 4], "name": "wälk"}
         if len(whole) % 2:
@@ -137,7 +137,7 @@ def zipped(members: list[tuple[str, bytes]], compression: int = zipfile.ZIP_STOR
 
 
 def with_digest(header: Any, members: dict[str, bytes]) -> list[tuple[str, bytes]]:
-    """What an attacker writes who knows how the digest is made."""
+    """What an attacker writes with knowledge of how the digest is made."""
     if isinstance(header, dict):
         header.pop("digest", None)
         found = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
@@ -199,7 +199,7 @@ def zipped_again(model: Model, rng: np.random.Generator) -> bytes:
 DAMAGES = [flip, flip, cut, insert, blank, zipped_again]
 
 
-# -- attacks: by somebody who knows the format and makes the digest fit ------------------------------------------
+# -- attacks: with knowledge of the format and a digest that fits ------------------------------------------
 
 
 WILD: list[Any] = [
@@ -298,7 +298,8 @@ def wild_array(model: Model, rng: np.random.Generator) -> bytes:
         case 0:
             members.pop(f"{name}.npy")
         case 1:
-            members[f"{rng.choice(['W_', 'new_', 'recall', '_x', '__dict__', 'n_features_in_', 'inverse_'])}.npy"] = as_npy(array)
+            names = ["W_", "new_", "recall", "_x", "__dict__", "n_features_in_", "inverse_"]
+            members[f"{rng.choice(names)}.npy"] = as_npy(array)
         case 2:
             members[f"{name}.npy"] = as_npy(np.full(array.shape, rng.choice([np.nan, np.inf, 1e308, -1e308, 5e-324])))
         case 3:
@@ -359,7 +360,7 @@ def hostile_npy(model: Model, rng: np.random.Generator) -> bytes:
 
 
 def hostile_zip(model: Model, rng: np.random.Generator) -> bytes:
-    """An archive that is a bomb, or says one thing twice."""
+    """An archive that is a bomb, or has one name twice."""
     members = with_digest(model.header, arrays_of(model))
     match int(rng.integers(11)):
         case 0:
@@ -381,7 +382,7 @@ def hostile_zip(model: Model, rng: np.random.Generator) -> bytes:
             at = data.index(b"PK\x01\x02") if rng.random() < 0.5 else data.rindex(b"PK\x01\x02")
             data[at + 20 : at + 28] = struct.pack("<II", *rng.integers(0, 2**32, 2, dtype=np.uint64).tolist())
             return bytes(data)
-        case 8:  # an array that is a bomb, whatever the directory says of it
+        case 8:  # an array that is a bomb, whatever the directory declares
             return bomb(members, f"{rng.choice(sorted(model.arrays))}.npy", rng)
         case _:
             return zipped(members, int(rng.choice([zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])))
@@ -461,7 +462,7 @@ def load(path: Path) -> Any:
         return sa.load(path)
     except ValueError as rejection:
         if not re.match(rf"(the model file )?{path} (is|holds) .{{,600}}$", str(rejection)):
-            raise AssertionError(f"this does not say enough, or too much: {rejection}") from None
+            raise AssertionError(f"this sentence has too little or too much in it: {rejection}") from None
         raise
 
 

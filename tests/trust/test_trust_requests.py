@@ -1,4 +1,4 @@
-"""Requests that no page would send: the lab answers rightly or rejects with a sentence, and goes on serving others.
+"""Requests that no page would send: the lab answers rightly or rejects with a sentence, and continues to serve others.
 
 Every case is one request on a connection of its own. Among them are requests of a visitor whose network is known: whatever is
 answered to these is compared with what the library recalls.
@@ -136,8 +136,8 @@ def damaged(rng, content):
     for _ in range(rng.integers(1, 6)):
         if raw:
             raw[rng.integers(len(raw))] = rng.integers(256)
-    kept = raw[: rng.integers(len(raw) + 1)] if rng.random() < 0.3 else raw
-    return bytes(kept * 2 if rng.random() < 0.05 else kept)
+    part = raw[: rng.integers(len(raw) + 1)] if rng.random() < 0.3 else raw
+    return bytes(part * 2 if rng.random() < 0.05 else part)
 
 
 def bomb(side=13_000):
@@ -164,7 +164,8 @@ def picture(kind):
     return file.getvalue()
 
 
-EPS = b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9999 9999\n%%EndComments\nwhile (1) {} loop\n%%EOF\n"
+EPS_HEAD = b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9999 9999\n%%EndComments\n"
+EPS = EPS_HEAD + b"while (1) {} loop\n%%EOF\n"
 MIDI = b"MThd\0\0\0\6\0\0\0\1\0\1MTrk\0\0\0\x0b\0\x90\x3c\x40\xff\xff\xff\x7f\x80\x3c\0"
 FILES = [
     *BAD.values(),
@@ -260,7 +261,7 @@ def is_whole(data):
 
 
 def exchange(address, data, *, break_off=False):
-    """Send bytes and read what is answered; nothing may be answered to who breaks off, that is, says that no more will come."""
+    """Send bytes and read what is answered; nothing may be answered if the sender breaks off, that is, closes its side."""
     with socket.create_connection(address, timeout=PATIENCE) as connection:
         answer = b""
         with suppress(ConnectionError):  # rejected before all was sent
@@ -274,7 +275,7 @@ def exchange(address, data, *, break_off=False):
 
 
 def understood(answer, method):
-    """Take an answer apart and check what every one must have."""
+    """Split an answer and check what every one must have."""
     answer = re.sub(rb"^HTTP/1.1 100 Continue\r\n\r\n", b"", answer)
     head, split, body = answer.partition(b"\r\n\r\n")
     assert split, f"half an answer: {answer[:80]!r}"
@@ -431,7 +432,7 @@ class Attack:
         try:
             check_answer(path, body, *self.post(visit, path, body)[1:])
         finally:
-            if path in ("learn", "continue"):  # nothing should go on for long
+            if path in ("learn", "continue"):  # nothing should run for long
                 exchange(self.at, request("POST", "/api/stop", self.host, [f"x-lab-visit: {visit}"]))
 
     def upload(self, rng, heavy):

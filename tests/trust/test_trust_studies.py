@@ -238,7 +238,7 @@ def check(truth, path, known, *, resumed):
     if finished:
         exported = invoke("export", path, "-o", table)
         assert len(table.read_bytes().splitlines()) == 1 + len(keys)
-        assert bool(status["notes"]) <= ("warning:" in exported.stderr), "export does not tell of the damage"
+        assert bool(status["notes"]) <= ("warning:" in exported.stderr), "export does not report the damage"
         if keys == wanted:
             assert table.read_bytes() == (truth / "s.csv").read_bytes()
     if not resumed:

@@ -98,7 +98,7 @@ def test_one_clone_is_not_enough_for_a_pattern_with_two_successors():
     assert net.n_iter_ == 5
 
 
-def test_an_open_sequence_stays_at_its_end_and_two_sequences_with_a_common_pattern_are_distinguished():
+def test_an_open_sequence_stays_at_its_end_and_sequences_that_share_a_pattern_are_distinguished():
     A, B, C, D, E = X[:5]
     one, two = [A, B, C, D], [E, B, C, A]
     net = sa.zoo.CloneStructuredMemory(on_conflict="learn", random_state=0).fit([one, two])

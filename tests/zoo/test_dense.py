@@ -229,7 +229,7 @@ def test_large_correlated_patterns_neither_overflow_nor_vanish(parameters):
     assert np.array_equal(answers, frames[1:4])
 
 
-def test_a_correlated_sequence_is_recalled_with_the_generalised_pseudo_inverse_where_it_fails_without():
+def test_only_the_generalised_pseudo_inverse_recalls_a_correlated_sequence():
     Y = sa.datasets.random_periodic(20, 100, correlation=0.8, rng=1)
     assert sa.zoo.DenseSequenceMemory(degree=2, pseudo_inverse=True).fit(Y).score(Y) == 1
     assert fit_quietly(sa.zoo.DenseSequenceMemory(degree=2), Y).score(Y) < 1
@@ -299,7 +299,7 @@ def test_a_degree_that_is_high_enough_decides_every_sum_as_the_higher_one_would(
 
 
 @pytest.mark.parametrize("film", [sa.datasets.moving_digits(2, 16, 40, 1, rng=0), sa.datasets.walker(24, shrink=2)])
-def test_pictures_of_which_degree_2_stores_nothing_are_stored_and_recalled_at_the_degree_that_it_chooses(film, tmp_path):
+def test_pictures_beyond_degree_2_are_stored_and_recalled_at_the_chosen_degree(film, tmp_path):
     n = len(film) - len(film.lengths)
     with pytest.warns(ConvergenceWarning, match=rf"{n} of {n} transitions are not stored: let the patterns choose the degree"):
         assert sa.zoo.DenseSequenceMemory(degree=2).fit(film).score(film) == 0

@@ -61,7 +61,7 @@ def test_a_neighbour_passes_its_consistency_checks_in_its_quick_version(name, tm
     assert "Tables and figures of Lu" not in page
 
 
-def test_the_page_counts_how_many_checks_compare_with_something_published_and_never_counts_a_prototype():
+def test_the_page_counts_checks_against_published_results_and_never_a_prototype():
     checks = {name: get_experiment(name).checks for name in NEIGHBOURS}
     kinds = [check.kind for each in checks.values() for check in each]
     published = {name: n for name, each in checks.items() if (n := sum(check.kind == "published" for check in each))}
@@ -80,7 +80,7 @@ def test_the_page_counts_how_many_checks_compare_with_something_published_and_ne
     )
 
 
-def test_a_report_on_both_counts_the_paper_and_its_neighbours_apart(tmp_path):
+def test_a_report_on_both_counts_the_paper_and_its_neighbours_separately(tmp_path):
     CliRunner().invoke(command, ["fig2", "orbits", "--quick", "--jobs", "1", "--out", str(tmp_path)])
     page = (tmp_path / "report.html").read_text()
     assert "1 of 1 targets that can be compared agree with the paper. 1 of 1 experiments of other systems pass their" in page

@@ -32,7 +32,7 @@ def number(rng, low, high):
 
 @settings(max_examples=30)
 @given(st.integers(0, 10**6))
-def test_rates_run_as_the_equations_say(seed):
+def test_rates_follow_the_equations(seed):
     rng, sequences, pairs, cue, steps = draw_case(seed)
     shared = {
         "A": number(rng, 0.5, 4),
@@ -62,7 +62,7 @@ def test_rates_run_as_the_equations_say(seed):
 
 @settings(max_examples=30)
 @given(st.integers(0, 10**6))
-def test_features_and_delayed_signals_run_as_the_equations_say(seed):
+def test_features_and_delayed_signals_follow_the_equations(seed):
     rng, sequences, pairs, cue, steps = draw_case(seed)
     shared = {name: number(rng, 0.2, 2) for name in ("a_s", "a_c", "T_f")} | {"T_d": number(rng, 2, 20)}
     other = {"b_d": number(rng, 0.5, 2), "gain": number(rng, 0.5, 2)}
@@ -134,7 +134,7 @@ def visited(net, path):
 # -- features and a delayed signal ------------------------------------------------------------------------------
 
 
-def test_two_cycles_are_visited_apart_from_a_cue_with_a_quarter_erased():
+def test_each_of_two_cycles_is_visited_from_a_cue_with_a_quarter_erased():
     """The authors' own experiment: cycles of 3 and 4 memories, V_d = 0 at the start, and a cue with its last quarter erased."""
     cycles = [sa.datasets.random_periodic(4, 100, rng=0), sa.datasets.random_periodic(5, 100, rng=1)]
     net = sa.zoo.DenseEpisodicMemory().fit(cycles)

@@ -88,7 +88,7 @@ def test_a_pattern_with_two_successors_is_recognised_by_its_place():
         sa.zoo.ScaffoldMemory(80).fit([A, B, A, C, A])
 
 
-def test_several_sequences_have_blocks_of_labels_closed_ones_go_round_and_open_ones_stay_at_their_end():
+def test_each_sequence_has_its_own_labels_closed_ones_repeat_and_open_ones_stay_at_their_end():
     loop, other, line = X, sa.datasets.random_periodic(8, 60, rng=5), sa.datasets.random_periodic(7, 60, rng=6)[:-1]
     net = sa.zoo.ScaffoldMemory(200, random_state=0).fit([loop, line, other])
     assert net.ends_.tolist() == [19, 25, 32]
