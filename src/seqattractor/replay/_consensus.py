@@ -1,0 +1,102 @@
+"""One sequence for many noisy laps: what they have in common at each fraction of a lap."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from seqattractor._checks import as_numbers, check_count, check_number, is_auto
+from seqattractor.sequences import Sequences
+from seqattractor.sequences._patterns import check_patterns
+
+
+def as_counts(sequences: Sequences | Sequence[ArrayLike], name: str) -> list[NDArray[Any]]:
+    """Return laps or events one by one as numbers of spikes, (bins, cells); of +-1 patterns 1 where a cell was on."""
+    if isinstance(sequences, Sequences):
+        return [(part > 0).astype(np.int32) for part in sequences.split()]
+    if isinstance(sequences, np.ndarray) and sequences.ndim == 2:
+        raise ValueError(f"{name} must be a list of arrays (bins, cells), or Sequences, but it is one array; give [{name}].")
+    each = []
+    for k, part in enumerate(sequences):
+        counts = as_numbers(part, f"{name}[{k}]")
+        if counts.ndim != 2 or not counts.shape[1]:
+            raise ValueError(f"{name}[{k}] must be an array (bins, cells), but its shape is {counts.shape}.")
+        if counts.size and counts.min() < 0:
+            if not np.all(np.abs(counts) == 1):
+                raise ValueError(f"{name}[{k}] has negative numbers of spikes.")
+            counts = counts > 0
+        each.append(np.asarray(counts))
+    if not each:
+        raise ValueError(f"there are no {name}.")
+    if len({part.shape[1] for part in each}) > 1:
+        k = next(k for k, part in enumerate(each) if part.shape[1] != each[0].shape[1])
+        raise ValueError(f"{name}[{k}] has {each[k].shape[1]} cells, but {name}[0] has {each[0].shape[1]}.")
+    return each
+
+
+def consensus(
+    laps: Sequences | Sequence[ArrayLike],
+    *,
+    maps: ArrayLike | None = None,
+    n_bins: int | str = "auto",
+    threshold: float = 1 / 3,
+) -> Sequences:
+    """Average laps at equal fractions of their length, and mark the cells that are usually active there.
+
+    Laps are noisy: each misses spikes of its own, and no two of them are the same. What they share is what a memory should
+    learn when it is to recognise replay (`replay.test`).
+
+    Parameters
+    ----------
+    laps : Sequences, or list of arrays of shape (T_s, N)
+        Numbers of spikes, or +-1 patterns.
+    maps : array of shape (S,), optional
+        A label for each lap, such as the environment or the arm of a maze; each label gets a sequence of its own.
+    n_bins : int or "auto"
+        Of the consensus; "auto" is the median of the lengths of the laps.
+    threshold : float
+        A cell is on where its number of spikes per bin, averaged over the laps, is above this.
+
+    Returns
+    -------
+    Sequences
+        One for each map, without bins that repeat the one before them.
+
+    Examples
+    --------
+    >>> import seqattractor as sa
+    >>> session = sa.datasets.recording(rng=0)
+    >>> sa.replay.consensus(session.lap_counts(0.1)).shape[1]
+    60
+    """
+    each = as_counts(laps, "laps")
+    threshold = check_number(threshold, "threshold")
+    labels = np.zeros(len(each), dtype=int) if maps is None else np.asarray(maps)
+    if labels.shape != (len(each),):
+        raise ValueError(f"maps must label each of the {len(each)} laps, but its shape is {labels.shape}.")
+    parts, names = [], []
+    for label in dict.fromkeys(labels.tolist()):
+        chosen = [lap for lap, other in zip(each, labels, strict=True) if other == label]
+        bins = int(np.median([len(lap) for lap in chosen])) if is_auto(n_bins) else check_count(n_bins, "n_bins", 2)
+        mean = np.mean([_stretched(lap, bins) for lap in chosen], axis=0)
+        patterns = np.where(mean > threshold, 1, -1).astype(np.int8)
+        moves = np.r_[True, (patterns[1:] != patterns[:-1]).any(axis=1)]
+        if moves.sum() < 2:
+            raise ValueError(
+                f"the consensus of the {len(chosen)} laps never changes: at most {mean.max():.2f} spikes per bin on average, "
+                f"and the threshold is {threshold:.2f}. Take wider bins, or a lower threshold."
+            )
+        parts.append(patterns[moves])
+        names.append("consensus" if maps is None else f"map {label}")
+    return Sequences(check_patterns(np.concatenate(parts), "laps"), [len(part) for part in parts], names=names, kind="spikes")
+
+
+def _stretched(lap: NDArray[Any], bins: int) -> NDArray[np.float64]:
+    """A lap with another number of bins: linear interpolation between the middles of its bins."""
+    at = np.clip((np.arange(bins) + 0.5) / bins * len(lap) - 0.5, 0, len(lap) - 1)
+    before = np.floor(at).astype(int)
+    share = (at - before)[:, None]
+    return np.asarray(lap[before] * (1 - share) + lap[np.minimum(before + 1, len(lap) - 1)] * share)
