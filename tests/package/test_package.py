@@ -33,6 +33,7 @@ FLOORS = [
     ("analysis",),
     ("model_selection", "plots", "zoo.experiments"),
     ("study",),
+    ("replay",),
     ("tasks",),
     ("report",),
     ("paper",),

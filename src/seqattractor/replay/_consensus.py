@@ -81,7 +81,7 @@ def consensus(
     for label in dict.fromkeys(labels.tolist()):
         chosen = [lap for lap, other in zip(each, labels, strict=True) if other == label]
         bins = int(np.median([len(lap) for lap in chosen])) if is_auto(n_bins) else check_count(n_bins, "n_bins", 2)
-        mean = np.mean([_stretched(lap, bins) for lap in chosen], axis=0)
+        mean = np.mean([stretched(lap, bins) for lap in chosen], axis=0)
         patterns = np.where(mean > threshold, 1, -1).astype(np.int8)
         moves = np.r_[True, (patterns[1:] != patterns[:-1]).any(axis=1)]
         if moves.sum() < 2:
@@ -94,7 +94,7 @@ def consensus(
     return Sequences(check_patterns(np.concatenate(parts), "laps"), [len(part) for part in parts], names=names, kind="spikes")
 
 
-def _stretched(lap: NDArray[Any], bins: int) -> NDArray[np.float64]:
+def stretched(lap: NDArray[Any], bins: int) -> NDArray[np.float64]:
     """A lap with another number of bins: linear interpolation between the middles of its bins."""
     at = np.clip((np.arange(bins) + 0.5) / bins * len(lap) - 0.5, 0, len(lap) - 1)
     before = np.floor(at).astype(int)
