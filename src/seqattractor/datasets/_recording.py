@@ -11,15 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from seqattractor._checks import (
-    check_count,
-    check_kind,
-    check_memory,
-    check_not_negative,
-    check_number,
-    check_positive,
-    say,
-)
+from seqattractor._checks import check_count, check_kind, check_memory, check_not_negative, check_number, check_positive, say
 from seqattractor._faces import Result
 from seqattractor.encoders._spike_binner import bins_of, n_bins_within, spike_raster
 from seqattractor.noise import Seed, as_generator
@@ -34,7 +26,7 @@ _WIDTH = 0.04  # standard deviation of a place field, as a fraction of the path
 _STRETCH = 0.02  # seconds: what is shuffled in a shuffled event
 _PAUSE = 0.5  # seconds between laps and between events
 
-Counts = NDArray[np.int32]
+Counts = NDArray[Any]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -277,9 +269,9 @@ def recording(
     event_maps: list[int] = []
     laps, events, kinds, speeds = [], [], [], []
     spikes: list[tuple[NDArray[np.float64], NDArray[np.int64]]] = []
-    where: list[tuple[NDArray[np.float64], NDArray[np.float64]]] = []
+    where: list[tuple[NDArray[Any], NDArray[np.float64]]] = []
     now = 0.0
-    for m in lap_maps:
+    for m in lap_maps.tolist():
         position = draw.lap()
         rates = draw.rates(position, m) * draw.rng.lognormal(0, 0.5, n_cells)
         spikes.append(draw.spikes(rates, now))
@@ -287,12 +279,12 @@ def recording(
         laps.append((now, now + _TICK * len(position)))
         now = laps[-1][1] + _PAUSE
     for kind in (kind for kind, number in wanted.items() for _ in range(number)):
-        m, factor = int(draw.rng.integers(n_maps)), float(draw.rng.uniform(*fast))
-        rates, sign = draw.event(kind, m, factor)
+        on, factor = int(draw.rng.integers(n_maps)), float(draw.rng.uniform(*fast))
+        rates, sign = draw.event(kind, on, factor)
         spikes.append(draw.spikes(rates * (1 - loss), now, jitter))
         events.append((now, now + _TICK * len(rates)))
         kinds.append(kind)
-        event_maps.append(m)
+        event_maps.append(on)
         speeds.append(sign * factor)
         now = events[-1][1] + _PAUSE
     times, cells = (np.concatenate(column) for column in zip(*spikes, strict=True))
@@ -345,7 +337,7 @@ class _Animal:
         """A way from 0 to 1 in so many ticks at a speed that changes."""
         speed = np.interp(np.linspace(0, 5, ticks), np.arange(6), self.rng.uniform(0.6, 1.4, 6))
         way = np.cumsum(speed)
-        return (way - way[0]) / max(way[-1] - way[0], 1e-12)
+        return np.asarray((way - way[0]) / max(way[-1] - way[0], 1e-12))
 
     def rates(self, position: NDArray[np.float64], m: int) -> NDArray[np.float64]:
         """Spikes per second at each position, (ticks, cells)."""

@@ -76,7 +76,7 @@ def replay_p_values(tested: Any, *, ax: Axes | None = None) -> Axes:
     _check_tested(tested)
     ax = axes_or_new(ax)
     p = tested.p_values[tested.tested]
-    ax.hist(p, bins=np.linspace(0, 1, 21), color=BLUE, edgecolor=mpl.rcParams["axes.facecolor"])
+    ax.hist(p, bins=20, range=(0, 1), color=BLUE, edgecolor=mpl.rcParams["axes.facecolor"])
     ax.axhline(len(p) / 20, color=GREY, linestyle="--", label="expected without replay")
     ax.set(xlabel="p value", ylabel="events", xlim=(0, 1))
     ax.legend()
@@ -84,7 +84,7 @@ def replay_p_values(tested: Any, *, ax: Axes | None = None) -> Axes:
 
 
 def replay_event(tested: Any, event: int, *, order: Any = None, ax: Axes | None = None) -> Axes:
-    """Draw the active cells of an event in each bin, on what the memory recalls from its first (or last) active bin.
+    """Draw the active cells of each bin of an event, on what the memory recalls from one of the bins.
 
     Parameters
     ----------
@@ -109,23 +109,23 @@ def replay_event(tested: Any, event: int, *, order: Any = None, ax: Axes | None 
     """
     _check_tested(tested)
     event = check_count(event, "event", 0, len(tested.events) - 1)
-    shown, recalled = tested.events[event], tested.recalled[event]
+    shown, expected = tested.events[event], tested.expected[event]
     N = shown.shape[1]
     if order is None:
-        # By the middle of the time in which each is recalled; cells that are not recalled on top.
-        on = recalled.sum(axis=0)
-        middle = (recalled * np.arange(len(recalled))[:, None]).sum(axis=0) / np.maximum(on, 1)
+        # By the middle of the time in which each is expected; the others on top.
+        on = expected.sum(axis=0)
+        middle = (expected * np.arange(len(expected))[:, None]).sum(axis=0) / np.maximum(on, 1)
         order = np.lexsort((middle * np.sign(tested.speeds[event] or 1), on == 0))
     order = np.asarray(order)
     if sorted(order.tolist()) != list(range(N)):
         raise ValueError(f"order must name each of the {N} cells once.")
     ax = axes_or_new(ax)
-    ax.pcolormesh(
-        np.arange(len(shown) + 1), np.arange(N + 1), recalled[:, order].T, cmap=mpl.colors.ListedColormap(["none", BLUE]), alpha=0.35
-    )
+    shade = np.ma.masked_equal(expected[:, order].T.astype(float), 0)
+    edges = np.arange(len(shown) + 1), np.arange(N + 1)
+    ax.pcolormesh(*edges, shade, cmap=mpl.colors.ListedColormap([BLUE]), alpha=0.35, linewidth=0)
     bins, rows = np.nonzero(shown[:, order])
-    for hit, color, label in ((True, "black", "spikes, recalled"), (False, ORANGE, "spikes, not recalled")):
-        chosen = recalled[:, order][bins, rows] == hit
+    for hit, color, label in ((True, mpl.rcParams["text.color"], "spikes, expected"), (False, ORANGE, "spikes, not expected")):
+        chosen = expected[:, order][bins, rows] == hit
         ax.plot(bins[chosen] + 0.5, rows[chosen] + 0.5, "|", color=color, markersize=4, markeredgewidth=1.2, label=label)
     p = tested.p_values[event]
     ax.set(xlabel="bin", ylabel="cell", ylim=(0, N), title=f"event {event}: speed {tested.speeds[event]:+d}, p = {p:.3g}")

@@ -1,5 +1,5 @@
 from ._consensus import consensus as consensus
 from ._cross_validate import CrossValidation as CrossValidation
 from ._cross_validate import cross_validate as cross_validate
-from ._test import ReplayTest as ReplayTest
-from ._test import test as test
+from ._events import ReplayTest as ReplayTest
+from ._events import test as test

@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from seqattractor._checks import as_numbers, check_count, check_number, is_auto
 from seqattractor.sequences import Sequences
-from seqattractor.sequences._patterns import check_patterns
 
 
 def as_counts(sequences: Sequences | Sequence[ArrayLike], name: str) -> list[NDArray[Any]]:
@@ -38,11 +37,7 @@ def as_counts(sequences: Sequences | Sequence[ArrayLike], name: str) -> list[NDA
 
 
 def consensus(
-    laps: Sequences | Sequence[ArrayLike],
-    *,
-    maps: ArrayLike | None = None,
-    n_bins: int | str = "auto",
-    threshold: float = 1 / 3,
+    laps: Sequences | Sequence[ArrayLike], *, maps: ArrayLike | None = None, n_bins: int | str = "auto", threshold: float = 1 / 3
 ) -> Sequences:
     """Average laps at equal fractions of their length, and mark the cells that are usually active there.
 
@@ -91,7 +86,8 @@ def consensus(
             )
         parts.append(patterns[moves])
         names.append("consensus" if maps is None else f"map {label}")
-    return Sequences(check_patterns(np.concatenate(parts), "laps"), [len(part) for part in parts], names=names, kind="spikes")
+    lengths = np.array([len(part) for part in parts], dtype=np.int64)
+    return Sequences(np.concatenate(parts), lengths, names=names, kind="spikes")
 
 
 def stretched(lap: NDArray[Any], bins: int) -> NDArray[np.float64]:

@@ -184,7 +184,8 @@ def cross_validate(
             np.mean(shuffles),
             (1 + np.sum(np.array(shuffles) >= own - 1e-12)) / (1 + n_shuffles),
         )
-    return CrossValidation(*found.T, n_shuffles=n_shuffles, order=order)
+    own_f1, other_f1, rate_f1, shuffled_f1, p = found.T
+    return CrossValidation(own_f1, other_f1, rate_f1, shuffled_f1, p, n_shuffles, order)
 
 
 def _learned(

@@ -91,9 +91,7 @@ def random_orders(n: int, many: int, rng: np.random.Generator) -> NDArray[np.int
     return orders
 
 
-def scores_of_variants(
-    memory: SequenceMemory, variants: Active, orders: NDArray[np.int64], n_speeds: int
-) -> NDArray[np.float64]:
+def scores_of_variants(memory: SequenceMemory, variants: Active, orders: NDArray[np.int64], n_speeds: int) -> NDArray[np.float64]:
     """The scores of variants of an event, each of which the memory sees anew, (V, n, N) -> (V,)."""
     V, n, N = variants.shape
     ahead = predictions(memory, variants.reshape(V * n, N), n_speeds * min(MOST_LAGS, n - 1))

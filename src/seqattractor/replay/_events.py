@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import false_discovery_control
 
-from seqattractor._checks import check_choice, check_count, check_flag
+from seqattractor._checks import check_choice, check_count
 from seqattractor._faces import Result
 from seqattractor.engine.exact.workers import count_jobs
 from seqattractor.networks.base import SequenceMemory, check_learned
@@ -68,8 +68,9 @@ class ReplayTest(Result):
         The memory that was asked.
     names : list of str
         Of the sequences that events can follow.
-    events, recalled : list of ndarray of bool, shape (bins, N)
-        Each event, and what the memory recalls from its first active bin at the best speed.
+    events, expected : list of ndarray of bool, shape (bins, N)
+        The active cells of each event, and those that the memory recalls at the best speed from the bin from which it
+        predicts the bins after it (before it, if the speed is negative) best.
     """
 
     _drawn_by = "replay_scores"
@@ -85,7 +86,7 @@ class ReplayTest(Result):
     memory: str
     names: list[str]
     events: list[NDArray[np.bool_]] = field(repr=False)
-    recalled: list[NDArray[np.bool_]] = field(repr=False)
+    expected: list[NDArray[np.bool_]] = field(repr=False)
 
     @property
     def tested(self) -> NDArray[np.bool_]:
@@ -94,7 +95,7 @@ class ReplayTest(Result):
 
     @property
     def q_values(self) -> NDArray[np.float64]:
-        """p values adjusted for the number of events by Benjamini and Hochberg, shape (E,)."""
+        """The p values adjusted for the number of events by Benjamini and Hochberg, shape (E,)."""
         adjusted = np.ones(len(self.p_values))
         if self.tested.any():
             adjusted[self.tested] = false_discovery_control(self.p_values[self.tested])
@@ -127,7 +128,7 @@ class ReplayTest(Result):
         """Return a row for each event."""
         q_values = self.q_values
         for e in range(len(self.scores)):
-            row = {
+            row: dict[str, Any] = {
                 "event": e,
                 "bins": len(self.events[e]),
                 "score": float(self.scores[e]),
@@ -182,8 +183,9 @@ def test(
     """Test whether candidate events replay what a memory has learned.
 
     The memory runs freely from each bin of an event, and what it recalls after k steps is compared with the following bins,
-    forward and reverse, for all speeds k up to `max_speed`. The score is how much better they
-    agree at the best speed and direction than in random orders of the bins, and the p value the fraction of shuffles of the same event that reach it with the same search.
+    forward and reverse, for all speeds k up to `max_speed`. The score is how much better they agree at the best speed and
+    direction than in random orders of the bins, and the p value the fraction of shuffles of the same event that reach it
+    with the same search.
 
     Parameters
     ----------
@@ -255,7 +257,7 @@ def test(
         memory=type(memory).__name__,
         names=[] if sequences is None else sequences.names,
         events=[each > 0 for each in counts],
-        recalled=[each.recalled for each in found],
+        expected=[each.expected for each in found],
     )
 
 
@@ -268,7 +270,7 @@ class _Found:
     speed: int
     null_mean: float
     null_sd: float
-    recalled: NDArray[np.bool_]
+    expected: NDArray[np.bool_]
     followed: int = 0
     start: int = 0
 
@@ -338,20 +340,24 @@ def _test_one(
         scores = np.concatenate(each)
     own, others = scores[0], scores[1:]
     exceed = int((others >= own - 1e-9).sum())
-    recalled = _recalled(memory, event, at, speed)
+    expected = _expected(predicted, table, at, speed, event.shape)
     followed, start = _place(event, at, speed, stored) if stored else (0, 0)
     p = (1 + exceed) / (1 + n_shuffles)
-    return _Found(float(own), p, speed, float(others.mean()), float(others.std()), recalled, followed, start)
+    return _Found(float(own), p, speed, float(others.mean()), float(others.std()), expected, followed, start)
 
 
-def _recalled(memory: SequenceMemory, event: NDArray[Any], at: NDArray[np.int64], speed: int) -> NDArray[np.bool_]:
-    """What the memory recalls from the first active bin, or in reverse order from the last, in each bin of the event."""
-    n = int(at[-1] - at[0])
-    seed = event[at[0] if speed > 0 else at[-1]] > 0
-    run = np.concatenate([seed[None], predictions(memory, seed[None], abs(speed) * n)[0]])[:: abs(speed)]
-    shown = np.zeros(event.shape, dtype=bool)
-    shown[at[0] : at[-1] + 1] = run if speed > 0 else run[::-1]
-    return shown
+def _expected(
+    predicted: NDArray[np.bool_], table: NDArray[np.float64], at: NDArray[np.int64], speed: int, shape: tuple[int, ...]
+) -> NDArray[np.bool_]:
+    """What the memory recalls at this speed from the bin from which it predicts the others best."""
+    pairs = pairs_of(at)
+    source, target = (pairs.a, pairs.b) if speed > 0 else (pairs.b, pairs.a)
+    after = abs(speed) * pairs.lag - 1
+    fit = np.bincount(source, table[source, after, target], minlength=len(at))
+    best = source == np.argmax(fit)
+    expected = np.zeros(shape, dtype=bool)
+    expected[at[target[best]]] = predicted[source[best], after[best]]
+    return expected
 
 
 def _place(event: NDArray[Any], at: NDArray[np.int64], speed: int, stored: list[NDArray[np.bool_]]) -> tuple[int, int]:
