@@ -30,7 +30,7 @@ def replay_scores(tested: Any, *, ax: Axes | None = None) -> Axes:
     --------
     >>> import seqattractor as sa
     >>> session = sa.datasets.recording(n_events=2, rng=0)
-    >>> net = sa.SequenceAttractor(300, random_state=0).fit(sa.replay.consensus(session.lap_counts(0.1)))
+    >>> net = sa.SequenceAttractor(400, max_epochs=3000, random_state=0).fit(sa.replay.consensus(session.lap_counts(0.1)))
     >>> replay_scores(sa.replay.test(net, session.event_counts(), n_shuffles=50, rng=0)).get_ylabel()
     'score'
     """
@@ -61,7 +61,7 @@ def replay_p_values(tested: Any, *, ax: Axes | None = None) -> Axes:
     --------
     >>> import seqattractor as sa
     >>> session = sa.datasets.recording(n_events=2, rng=0)
-    >>> net = sa.SequenceAttractor(300, random_state=0).fit(sa.replay.consensus(session.lap_counts(0.1)))
+    >>> net = sa.SequenceAttractor(400, max_epochs=3000, random_state=0).fit(sa.replay.consensus(session.lap_counts(0.1)))
     >>> replay_p_values(sa.replay.test(net, session.event_counts(), n_shuffles=50, rng=0)).get_xlabel()
     'p value'
     """
@@ -91,7 +91,7 @@ def replay_event(tested: Any, event: int, *, order: Any = None, ax: Axes | None 
     --------
     >>> import seqattractor as sa
     >>> session = sa.datasets.recording(n_events=2, rng=0)
-    >>> net = sa.SequenceAttractor(300, random_state=0).fit(sa.replay.consensus(session.lap_counts(0.1)))
+    >>> net = sa.SequenceAttractor(400, max_epochs=3000, random_state=0).fit(sa.replay.consensus(session.lap_counts(0.1)))
     >>> replay_event(sa.replay.test(net, session.event_counts(), n_shuffles=50, rng=0), 0).get_ylabel()
     'cell'
     """
@@ -132,7 +132,8 @@ def prediction_of_laps(found: Any, *, ax: Axes | None = None) -> Axes:
     --------
     >>> import seqattractor as sa
     >>> session = sa.datasets.recording(n_laps=3, rng=0)
-    >>> found = sa.replay.cross_validate(session.lap_counts(0.1), sa.SequenceAttractor(300, random_state=0), rng=0)
+    >>> net = sa.SequenceAttractor(400, max_epochs=3000, random_state=0)
+    >>> found = sa.replay.cross_validate(session.lap_counts(0.1), net, rng=0)
     >>> prediction_of_laps(found).get_ylabel()
     'F1 of the next bin'
     """
