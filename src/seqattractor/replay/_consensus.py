@@ -2,44 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from seqattractor._checks import as_numbers, check_count, check_number, is_auto
+from seqattractor._checks import check_count, check_number, is_auto
+from seqattractor.replay._spikes import as_counts, units_of
 from seqattractor.sequences import Patterns, Sequences
+
+if TYPE_CHECKING:
+    from pynapple import IntervalSet
+
+    from seqattractor.replay._spikes import Spikes
 
 _FLICKER = 4
 
 
-def as_counts(sequences: Sequences | Sequence[ArrayLike], name: str) -> list[NDArray[Any]]:
-    """Return laps or events one by one as numbers of spikes, (bins, cells); of +-1 patterns 1 where a cell was on."""
-    if isinstance(sequences, Sequences):
-        return [(part > 0).astype(np.int32) for part in sequences.split()]
-    if isinstance(sequences, np.ndarray) and sequences.ndim == 2:
-        raise ValueError(f"{name} must be a list of arrays (bins, cells), or Sequences, but it is one array; give [{name}].")
-    each = []
-    for k, part in enumerate(sequences):
-        counts = as_numbers(part, f"{name}[{k}]")
-        if counts.ndim != 2 or not counts.shape[1]:
-            raise ValueError(f"{name}[{k}] must be an array (bins, cells), but its shape is {counts.shape}.")
-        if counts.size and counts.min() < 0:
-            if not np.all(np.abs(counts) == 1):
-                raise ValueError(f"{name}[{k}] has negative numbers of spikes.")
-            counts = counts > 0
-        each.append(np.asarray(counts))
-    if not each:
-        raise ValueError(f"there are no {name}.")
-    if len({part.shape[1] for part in each}) > 1:
-        k = next(k for k, part in enumerate(each) if part.shape[1] != each[0].shape[1])
-        raise ValueError(f"{name}[{k}] has {each[k].shape[1]} cells, but {name}[0] has {each[0].shape[1]}.")
-    return each
-
-
 def consensus(
-    laps: Sequences | Sequence[ArrayLike], *, maps: ArrayLike | None = None, n_bins: int | str = "auto", threshold: float = 1 / 3
+    laps: Spikes,
+    *,
+    maps: ArrayLike | None = None,
+    n_bins: int | str = "auto",
+    threshold: float = 1 / 3,
+    epochs: IntervalSet | None = None,
+    bin_size: float | None = None,
 ) -> Sequences:
     """Average laps at equal fractions of their length, and mark the cells that are usually active there.
 
@@ -48,14 +35,20 @@ def consensus(
 
     Parameters
     ----------
-    laps : Sequences, or list of arrays of shape (T_s, N)
-        Numbers of spikes, or +-1 patterns.
+    laps : Sequences, list of arrays of shape (T_s, N), or pynapple.TsGroup
+        Numbers of spikes, or +-1 patterns, of which only on or off is known; or spikes, with
+        `epochs` and `bin_size`.
     maps : array of shape (S,), optional
         A label for each lap, such as the environment or the arm of a maze; each label gets a sequence of its own.
     n_bins : int or "auto"
         Of the consensus; "auto" is the median of the lengths of the laps.
     threshold : float
         A cell is on where its number of spikes per bin, averaged over the laps, is above this.
+        Of +-1 patterns a bin with spikes counts as one.
+    epochs : pynapple.IntervalSet, optional
+        When each lap begins and ends, if `laps` is a TsGroup.
+    bin_size : float, optional
+        Seconds, if `laps` is a TsGroup.
 
     Returns
     -------
@@ -69,7 +62,7 @@ def consensus(
     >>> sa.replay.consensus(session.lap_counts(0.1)).shape[1]
     60
     """
-    each = as_counts(laps, "laps")
+    each = as_counts(laps, "laps", epochs=epochs, bin_size=bin_size)
     threshold = check_number(threshold, "threshold")
     labels = np.zeros(len(each), dtype=int) if maps is None else np.asarray(maps)
     if labels.shape != (len(each),):
@@ -88,7 +81,8 @@ def consensus(
         parts.append(patterns)
         names.append("consensus" if maps is None else f"map {label}")
     lengths = np.array([len(part) for part in parts], dtype=np.int64)
-    return Sequences(np.concatenate(parts), lengths, names=names, kind="spikes")
+    units = units_of(laps)
+    return Sequences(np.concatenate(parts), lengths, names=names, units=units, kind="spikes")
 
 
 def _without_flicker(patterns: Patterns) -> Patterns:

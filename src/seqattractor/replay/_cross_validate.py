@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,8 +17,13 @@ from seqattractor._checks import check_choice, check_count, check_kind
 from seqattractor._faces import Result
 from seqattractor.networks.base import SequenceMemory
 from seqattractor.noise import Seed, as_generator
-from seqattractor.replay._consensus import as_counts, consensus, stretched
-from seqattractor.sequences import Sequences
+from seqattractor.replay._consensus import consensus, stretched
+from seqattractor.replay._spikes import as_counts
+
+if TYPE_CHECKING:
+    from pynapple import IntervalSet
+
+    from seqattractor.replay._spikes import Spikes
 
 _Active = NDArray[np.bool_]
 
@@ -110,13 +115,15 @@ class CrossValidation(Result):
 
 
 def cross_validate(
-    laps: Sequences | Sequence[ArrayLike],
+    laps: Spikes,
     memory: SequenceMemory,
     *,
     learn: Literal["consensus", "laps"] = "consensus",
     maps: ArrayLike | None = None,
     threshold: float = 1 / 3,
     n_shuffles: int = 200,
+    epochs: IntervalSet | None = None,
+    bin_size: float | None = None,
     rng: Seed = None,
 ) -> CrossValidation:
     """Leave out one lap after the other, learn the rest, and predict each bin of the lap from the bin before it.
@@ -127,8 +134,8 @@ def cross_validate(
 
     Parameters
     ----------
-    laps : Sequences, or list of L arrays of shape (T_s, N)
-        Numbers of spikes, or +-1 patterns.
+    laps : Sequences, list of L arrays of shape (T_s, N), or pynapple.TsGroup
+        Numbers of spikes, or +-1 patterns; or spikes, with `epochs` and `bin_size`.
     memory : SequenceMemory
         What is to learn; a copy is made for each lap, and the memory itself is not changed.
     learn : {"consensus", "laps"}
@@ -139,6 +146,10 @@ def cross_validate(
         Of the consensus.
     n_shuffles : int
         Random orders of the bins of each lap.
+    epochs : pynapple.IntervalSet, optional
+        When each lap begins and ends, if `laps` is a TsGroup.
+    bin_size : float, optional
+        Seconds, if `laps` is a TsGroup.
     rng : int, Generator or None
 
     Returns
@@ -157,7 +168,7 @@ def cross_validate(
     check_kind(memory, SequenceMemory, "memory", "a network such as SequenceAttractor()")
     check_choice(learn, "learn", ("consensus", "laps"))
     n_shuffles, generator = check_count(n_shuffles, "n_shuffles"), as_generator(rng, "cross-validation")
-    counts = as_counts(laps, "laps")
+    counts = as_counts(laps, "laps", epochs=epochs, bin_size=bin_size)
     L = len(counts)
     if L < 2:
         raise ValueError(f"to predict a lap from others, at least two are needed, but there is {L}.")

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.stats import false_discovery_control
 
-from seqattractor._checks import check_choice, check_count
+from seqattractor._checks import check_choice, check_count, check_kind
 from seqattractor._faces import Result
 from seqattractor.engine.exact.workers import count_jobs
+from seqattractor.io._pynapple import pynapple
 from seqattractor.networks.base import SequenceMemory, check_learned
 from seqattractor.noise import Seed, as_generator
-from seqattractor.replay._consensus import as_counts
 from seqattractor.replay._nulls import DRAWN, WORDS
+from seqattractor.replay._spikes import as_counts, check_same_cells
 from seqattractor.replay._statistic import (
     MOST_LAGS,
     correlation,
@@ -31,6 +32,11 @@ from seqattractor.replay._statistic import (
 )
 from seqattractor.sequences import Sequences
 from seqattractor.study.executors import process_pool
+
+if TYPE_CHECKING:
+    from pynapple import IntervalSet
+
+    from seqattractor.replay._spikes import Spikes
 
 FEWEST_BINS = 3
 """Events with fewer active bins are not tested."""
@@ -144,6 +150,65 @@ class ReplayTest(Result):
                 row["start"] = int(self.starts[e]) if known else None
             yield row
 
+    def to_pynapple(self, epochs: IntervalSet) -> IntervalSet:
+        """Return the events as an IntervalSet with the result of each in its metadata.
+
+        Parameters
+        ----------
+        epochs : pynapple.IntervalSet
+            When each event begins and ends. Metadata that it has are kept.
+
+        Returns
+        -------
+        pynapple.IntervalSet
+            With ``p``, ``q``, ``score`` and ``speed`` of each event and, if they are known,
+            ``follows`` (the sequence; "" if not tested) and ``from_pattern`` (-1 if not tested).
+
+        Examples
+        --------
+        >>> import seqattractor as sa
+        >>> session = sa.datasets.recording(n_events={"reverse": 3}, loss=0.2, rng=0)
+        >>> laps = sa.replay.consensus(session.lap_counts(0.1))
+        >>> net = sa.SequenceAttractor(400, max_epochs=3000, random_state=0).fit(laps)
+        >>> recorded = session.to_pynapple()  # doctest: +SKIP
+        >>> options = {"epochs": recorded["events"], "bin_size": 0.02, "rng": 0}
+        >>> tested = sa.replay.test(net, recorded["units"], **options)  # doctest: +SKIP
+        >>> found = tested.to_pynapple(recorded["events"])  # doctest: +SKIP
+        >>> found[found.q < 0.05]  # doctest: +SKIP
+        """
+        nap = pynapple()
+        check_kind(epochs, nap.IntervalSet, "epochs", "an IntervalSet of pynapple")
+        if len(epochs) != len(self.scores):
+            n, given = len(self.scores), len(epochs)
+            raise ValueError(f"{n} events were tested, but there are {given} epochs.")
+        kept = {name: epochs.get_info(name) for name in epochs.metadata_columns}
+        return nap.IntervalSet(epochs.start, epochs.end, metadata=kept | self.columns())
+
+    def columns(self) -> dict[str, Any]:
+        """Return what a table of the events gets for each of them, by the names of columns.
+
+        Returns
+        -------
+        dict of ndarray of shape (E,)
+            As described in `to_pynapple`.
+
+        Examples
+        --------
+        >>> import seqattractor as sa
+        >>> session = sa.datasets.recording(n_events={"reverse": 3}, loss=0.2, rng=0)
+        >>> laps = sa.replay.consensus(session.lap_counts(0.1))
+        >>> net = sa.SequenceAttractor(400, max_epochs=3000, random_state=0).fit(laps)
+        >>> list(sa.replay.test(net, session.event_counts(0.02), rng=0).columns())
+        ['p', 'q', 'score', 'speed']
+        """
+        found: dict[str, Any] = {"p": self.p_values, "q": self.q_values, "score": self.scores}
+        found["speed"] = self.speeds
+        if self.followed is not None and self.starts is not None:
+            names = np.array(self.names, dtype=object)
+            found["follows"] = np.where(self.tested, names[self.followed], "")
+            found["from_pattern"] = np.where(self.tested, self.starts, -1)
+        return found
+
     def describe(self) -> str:
         """Describe how many events are replay, and what may and may not be concluded from it."""
         n, found = int(self.tested.sum()), self.significant()
@@ -170,12 +235,14 @@ class ReplayTest(Result):
 
 def test(
     memory: SequenceMemory,
-    events: Sequences | Sequence[ArrayLike],
+    events: Spikes,
     *,
     n_shuffles: int = 500,
     null: str = "order",
     max_speed: int = 7,
     sequences: Sequences | None = None,
+    epochs: IntervalSet | None = None,
+    bin_size: float | None = None,
     n_jobs: int | None = None,
     progress: Callable[[int, int], None] | None = None,
     rng: Seed = None,
@@ -191,8 +258,10 @@ def test(
     ----------
     memory : SequenceMemory
         A network of order 1 that has learned the sequences in question, best of all their `consensus`.
-    events : Sequences, or list of E arrays of shape (bins, N)
-        Numbers of spikes, or +-1 patterns, of the same cells in the same order.
+    events : Sequences, list of E arrays of shape (bins, N), or pynapple.TsGroup
+        Numbers of spikes, or +-1 patterns, of the same cells in the same order; or spikes, with
+        `epochs` and `bin_size`. The statistic asks only whether a cell is on in a bin, as +-1
+        patterns say; the null "poisson" takes the rates from numbers of spikes if it can.
     n_shuffles : int
         Of each event.
     null : {"order", "cells", "circular", "poisson"}
@@ -203,6 +272,11 @@ def test(
         The highest speed that is tried, in stored patterns per bin.
     sequences : Sequences, optional
         What the memory has learned, to find out which of the sequences an event follows, and where it starts.
+    epochs : pynapple.IntervalSet, optional
+        When each event begins and ends, if `events` is a TsGroup. One that is too short for a bin
+        is not tested, but has its entry.
+    bin_size : float, optional
+        Seconds, if `events` is a TsGroup.
     n_jobs : int, optional
         The number of processes; -1 takes all cores. Results do not depend on it.
     progress : callable, optional
@@ -231,10 +305,8 @@ def test(
         )
     n_shuffles, max_speed = check_count(n_shuffles, "n_shuffles"), check_count(max_speed, "max_speed")
     check_choice(null, "null", tuple(WORDS))
-    counts = as_counts(events, "events")
-    N = memory.n_features_in_
-    if counts[0].shape[1] != N:
-        raise ValueError(f"the events have {counts[0].shape[1]} cells, but the memory has learned patterns of {N}.")
+    counts = as_counts(events, "events", epochs=epochs, bin_size=bin_size)
+    check_same_cells(memory, counts[0].shape[1], events, sequences)
     seeds = np.random.SeedSequence(as_generator(rng, "replay").integers(2**63)).spawn(len(counts))
     stored = [] if sequences is None else [part > 0 for part in sequences.split()]
     some = partial(_test_some, memory, n_shuffles=n_shuffles, null=null, n_speeds=max_speed, stored=stored)
