@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from seqattractor._checks import check_count, check_kind, check_memory, check_not_negative, check_number, check_positive, say
 from seqattractor._faces import Result
+from seqattractor._files import written_by_name
 from seqattractor.io._spikes import bin_spikes
 from seqattractor.noise import Seed, as_generator
 
@@ -192,7 +193,7 @@ class GeneratedRecording(Result):
             for row in self.rows():
                 events.add_interval(start_time=row["start"], stop_time=row["end"], kind=row["kind"], map=row["map"])
             session.add_time_intervals(events)
-        with NWBHDF5IO(str(path), "w") as file:
+        with written_by_name(path) as part, NWBHDF5IO(str(part), "w") as file:
             file.write(session)
 
 
