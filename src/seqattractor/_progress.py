@@ -83,6 +83,21 @@ def epoch_progress(most: int | None, *, quiet: bool = False, stays: bool = False
 
 
 @contextmanager
+def count_progress(*, quiet: bool = False) -> Iterator[Callable[[str, str], Callable[[int, int], None]]]:
+    """Provide a function that makes a bar, given its title and what it counts.
+
+    A bar is called with how much is done and the total.
+    """
+    with _bars(quiet=quiet) as begin:
+
+        def bar(title: str, unit: str) -> Callable[[int, int], None]:
+            draw = begin(title, unit)
+            return lambda done, total: draw(done, total, "")
+
+        yield bar
+
+
+@contextmanager
 def part_progress(*, quiet: bool = False) -> Iterator[Callable[[str], None]]:
     """Provide a function that shows which part of a long job is being done; on a terminal it disappears at the end.
 

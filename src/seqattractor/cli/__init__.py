@@ -21,6 +21,7 @@ _COMMANDS = {
     "learn": "Learn your own sequences: GIFs, folders of frames, videos, arrays, tables, music, spikes.",
     "recall": "Recall a learned sequence from a corrupted cue and write it as a GIF, a strip, MIDI, ...",
     "inspect": "Show what a model stores and guarantees: margins, certificate, attractors, hidden codes.",
+    "replay": "Test whether candidate events of a recording replay its laps.",
     "export": "Write a model for other tools: ONNX, NIR, safetensors.",
     "sweep": "Run grids of trials that survive interruptions: run, status, export, plot.",
     "capacity": "Find the longest sequence that a network stores, with an interval; for lists of N and M, a map and a law.",

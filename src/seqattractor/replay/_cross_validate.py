@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -124,6 +124,7 @@ def cross_validate(
     n_shuffles: int = 200,
     epochs: IntervalSet | None = None,
     bin_size: float | None = None,
+    progress: Callable[[int, int], None] | None = None,
     rng: Seed = None,
 ) -> CrossValidation:
     """Leave out one lap after the other, learn the rest, and predict each bin of the lap from the bin before it.
@@ -150,6 +151,8 @@ def cross_validate(
         When each lap begins and ends, if `laps` is a TsGroup.
     bin_size : float, optional
         Seconds, if `laps` is a TsGroup.
+    progress : callable, optional
+        Called as ``progress(done, total)`` after every lap.
     rng : int, Generator or None
 
     Returns
@@ -197,6 +200,8 @@ def cross_validate(
             np.mean(shuffles),
             (1 + np.sum(np.array(shuffles) >= own - 1e-12)) / (1 + n_shuffles),
         )
+        if progress is not None:
+            progress(k + 1, L)
     own_f1, other_f1, rate_f1, shuffled_f1, p = found.T
     return CrossValidation(own_f1, other_f1, rate_f1, shuffled_f1, p, n_shuffles, order)
 

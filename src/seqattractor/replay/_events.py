@@ -147,7 +147,7 @@ class ReplayTest(Result):
             if self.followed is not None and self.starts is not None:
                 known = self.tested[e]
                 row["follows"] = self.names[self.followed[e]] if known else None
-                row["start"] = int(self.starts[e]) if known else None
+                row["from_pattern"] = int(self.starts[e]) if known else None
             yield row
 
     def to_pynapple(self, epochs: IntervalSet) -> IntervalSet:
