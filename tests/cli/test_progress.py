@@ -80,7 +80,8 @@ def epochs_printed(seconds_per_epoch, epochs, monkeypatch, capsys):
     printed = capsys.readouterr()
     assert printed.out == ""
     return [
-        int(number) for number in re.findall(r"^learning: (\d+) of \d+ epochs, 0 hidden, \d+ visible errors$", printed.err, re.MULTILINE)
+        int(number)
+        for number in re.findall(r"^learning: (\d+) of \d+ epochs, 0 hidden, \d+ visible errors$", printed.err, re.MULTILINE)
     ]
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
 
 from seqattractor._checks import check_count, say
 from seqattractor.plots._house import BLUE, GREY, ORANGE, axes_or_new, draws
@@ -116,6 +117,7 @@ def replay_event(tested: Any, event: int, *, order: Any = None, ax: Axes | None 
         chosen = expected[:, order][bins, rows] == hit
         ax.plot(bins[chosen] + 0.5, rows[chosen] + 0.5, "|", color=color, markersize=4, markeredgewidth=1.2, label=label)
     p = tested.p_values[event]
+    ax.xaxis.set_major_locator(MaxNLocator(5, integer=True))
     ax.set(xlabel="bin", ylabel="cell", ylim=(0, N), title=f"event {event}: speed {tested.speeds[event]:+d}, p = {p:.3g}")
     return ax
 
@@ -140,7 +142,7 @@ def prediction_of_laps(found: Any, *, ax: Axes | None = None) -> Axes:
     if not hasattr(found, "other_laps"):
         raise TypeError(f"found must be what sa.replay.cross_validate returns, but it is {say(found)}.")
     ax = axes_or_new(ax)
-    names = {"memory": "memory", "other_laps": "another lap", "rates": "constant rates", "shuffled": "memory,\nshuffled bins"}
+    names = {"memory": "memory", "other_laps": "another\nlap", "rates": "constant\nrates", "shuffled": "shuffled\nbins"}
     values = np.array([getattr(found, name) for name in names])
     ax.plot(values, color=GREY, linewidth=0.5, alpha=0.6)
     for k, name in enumerate(names):

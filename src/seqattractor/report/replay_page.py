@@ -110,8 +110,8 @@ def _table(analysis: ReplayAnalysis) -> Table:
         "end (s)": "{end:.3f}",
         "bins": "{bins}",
         "score": "{score}",
-        "p": "{p:.3g}",
-        "q": "{q:.3g}",
+        "p": "{p:.2g}",
+        "q": "{q:.2g}",
         "speed": "{speed:+d}",
         "from pattern": "{from_pattern}",
     }

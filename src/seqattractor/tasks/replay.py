@@ -18,6 +18,7 @@ from seqattractor.io._load import read_intervals
 from seqattractor.io._options import Options
 from seqattractor.networks.attractor import SequenceAttractor
 from seqattractor.replay import CrossValidation, ReplayTest, consensus, cross_validate, test
+from seqattractor.replay._events import FEWEST_BINS
 from seqattractor.replay._nulls import WORDS
 from seqattractor.replay._statistic import MOST_LAGS
 from seqattractor.sequences import Sequences
@@ -96,7 +97,7 @@ class ReplayAnalysis(Result):
         laps, events = self.recorded.laps.lengths, self.recorded.events.lengths
         N = self.recorded.laps.shape[1]
         return [
-            f"Spikes of {plural(N, 'unit')} in {self.recorded.session.name} were binned in "
+            f"Spikes of {plural(N, 'unit')} in {self.recorded.session.name} were put into "
             f"{_ms(wide)} in {plural(len(laps), 'lap')} ({lap_table}; {_range(laps)} bins each) "
             f"and in {_ms(narrow)} in {plural(len(events), 'candidate event')} "
             f"({event_table}; {_range(events)} bins each).",
@@ -127,7 +128,7 @@ class ReplayAnalysis(Result):
         short = int((~found.tested).sum())
         return [
             "Cross-validation: each lap was left out in turn, a new network learned the consensus "
-            f"of the others, and each bin was predicted from the {plural(self.laps.order, 'bin')} "
+            f"of the others, and each bin was predicted from the bin "
             f"before it; p values from {self.laps.n_shuffles} random orders of the bins of a lap.",
             "Test: from each bin with spikes the network ran freely, and its state after k d steps "
             f"was correlated over units with the bin d bins later (d = 1 to {MOST_LAGS}), forward "
@@ -137,8 +138,8 @@ class ReplayAnalysis(Result):
             f"Null: {WORDS[found.null]}, {found.n_shuffles} shuffles of each event, each with the "
             "same search over speeds and directions; p = (1 + number of shuffles that score as "
             f"high) / (1 + {found.n_shuffles}).",
-            f"{plural(short, 'event')} with fewer than 3 bins with spikes {_were(short)} not "
-            f"tested. p values of the other {int(found.tested.sum())} were adjusted by Benjamini "
+            f"{plural(short, 'event')} with fewer than {FEWEST_BINS} bins with spikes "
+            f"{_were(short)} not tested. p values of the other {int(found.tested.sum())} were adjusted by Benjamini "
             "and Hochberg (q), and events with q <= 0.05 called replay.",
             f"seqattractor {__version__}, seed {self.seed}.",
         ]
@@ -180,7 +181,8 @@ def analyse_replay(
     say: Callable[[str], None],
 ) -> ReplayAnalysis:
     """Cross-validate the laps, learn their consensus, and test the events; each result is said."""
-    net = SequenceAttractor(n_hidden, max_epochs=EPOCHS, random_state=seed)
+    given: dict[str, Any] = {"max_epochs": EPOCHS, "on_conflict": "learn", "random_state": seed}
+    net = SequenceAttractor(n_hidden, **given)
     options: dict[str, Any] = {"threshold": THRESHOLD, "n_shuffles": LAP_SHUFFLES, "rng": seed}
     shown = bar("cross-validation", "laps")
     laps = cross_validate(recorded.laps, net, progress=shown, **options)
