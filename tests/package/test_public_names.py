@@ -9,7 +9,7 @@ import pytest
 from numpydoc.docscrape import ClassDoc, FunctionDoc
 
 import seqattractor as sa
-from seqattractor import analysis, datasets, encoders, io, model_selection, networks, noise, plots, study, zoo
+from seqattractor import analysis, datasets, encoders, io, model_selection, networks, noise, plots, replay, study, zoo
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "api.rst"
 MODULES = {
@@ -19,6 +19,7 @@ MODULES = {
     "model_selection": model_selection,
     "noise": noise,
     "plots": plots,
+    "replay": replay,
     "zoo": zoo,
 }
 
