@@ -55,6 +55,11 @@ class GeneratedRecording(Result):
         Where the animal is during laps, from 0 to 1 along the path.
     fields : ndarray of shape (n_maps, n_cells)
         The middle of each place field, from 0 to 1 along the path.
+
+    Examples
+    --------
+    >>> recording(n_cells=30, n_laps=2, n_events=3, rng=0).kinds.count("reverse")
+    3
     """
 
     times: NDArray[np.float64]
@@ -82,6 +87,10 @@ class GeneratedRecording(Result):
         bin_size : float
             Seconds.
 
+        Returns
+        -------
+        list of ndarray of int32, shape (bins, cells)
+
         Examples
         --------
         >>> [lap.shape[1] for lap in recording(n_cells=30, n_laps=2, rng=0).lap_counts(0.1)]
@@ -96,6 +105,10 @@ class GeneratedRecording(Result):
         ----------
         bin_size : float
             Seconds.
+
+        Returns
+        -------
+        list of ndarray of int32, shape (bins, cells)
 
         Examples
         --------

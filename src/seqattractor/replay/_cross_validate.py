@@ -47,6 +47,14 @@ class CrossValidation(Result):
     n_shuffles : int
     order : int
         How many bins the memory looks at.
+
+    Examples
+    --------
+    >>> import seqattractor as sa
+    >>> laps = sa.datasets.recording(n_laps=4, rng=0).lap_counts(0.1)
+    >>> memory = sa.zoo.LookupMemory(on_conflict="learn")
+    >>> sa.replay.cross_validate(laps, memory, rng=0)
+    CrossValidation: the laps have a sequence in common
     """
 
     _drawn_by = "prediction_of_laps"
@@ -64,6 +72,10 @@ class CrossValidation(Result):
         Parameters
         ----------
         name : {"memory", "other_laps", "rates", "shuffled"}
+
+        Returns
+        -------
+        (float, float)
 
         Examples
         --------

@@ -77,6 +77,15 @@ class ReplayTest(Result):
     events, expected : list of ndarray of bool, shape (bins, N)
         The active cells of each event, and those that the memory recalls at the best speed from the bin from which it
         predicts the bins after it (before it, if the speed is negative) best.
+
+    Examples
+    --------
+    >>> import seqattractor as sa
+    >>> session = sa.datasets.recording(n_events={"reverse": 3, "rates": 3}, loss=0.2, rng=0)
+    >>> memory = sa.zoo.LookupMemory(on_conflict="learn")
+    >>> memory = memory.fit(sa.replay.consensus(session.lap_counts(0.1)))
+    >>> sa.replay.test(memory, session.event_counts(0.02), rng=0)
+    ReplayTest: 3 of 6 events are replay at a false discovery rate of 5 %: 0 forward and 3 reverse
     """
 
     _drawn_by = "replay_scores"
