@@ -121,7 +121,11 @@ def takes_part(name, protocol):
 def page(results):
     """All parts of the page that are results, each between two comments that docs/which_memory.rst names."""
     return named_parts(
-        {"decision": list_table(decision(results)), "everything": list_table(everything(results)), "refusals": refusals(results)}
+        {
+            "decision": list_table(decision(results)),
+            "everything": list_table(everything(results)),
+            "rejections": rejections(results),
+        }
     )
 
 
@@ -216,7 +220,7 @@ def setting_of(results, name):
     return usual if repeated == usual else f"{usual}; in context {repeated}"
 
 
-def refusals(results):
+def rejections(results):
     """Who could not take part, and why, in their own words."""
     said = {}
     for row in results["rows"]:

@@ -63,7 +63,7 @@ def test_nothing_is_shown_as_if_it_had_gone_wrong(outputs):
         ("sweep", "8 trials, 0 were there, 8 added."),
         ("study", "<th>network</th>"),
         ("study in xarray", "missing_trials"),
-        ("comparison", "2 networks, period length T 5 to 5"),
+        ("comparison", "Length of a random sequence"),
         ("capacity", "hebbian, N = 20, 1 flip: T = "),
     ],
 )

@@ -179,11 +179,9 @@ def test_spikes_are_recalled_with_counts_per_unit_and_written_with_names_and_sec
     code, out, _ = run("recall", "m.npz", "-o", "again.csv", "-o", "again.png")
     lines = out.splitlines()
     assert code == 0
-    heading = next(
-        k for k, line in enumerate(lines) if line.split() == ["unit", "spikes", "recalled", "false", "recall", "precision"]
-    )
+    heading = next(k for k, line in enumerate(lines) if line.split() == ["unit", "recalled", "missed", "false"])
     row = lines[heading + 1].split()
-    assert (row[0][0], row[1] == row[2], row[3:]) == ("u", True, ["0", "100%", "100%"])
+    assert (row[0][0], row[2:]) == ("u", ["0", "0"])
     written = (tmp_path / "again.csv").read_text().splitlines()
     data = sa.io.load(tmp_path / "s.csv", bin=0.1)
     assert written[0] == ",".join(["time", *data.units])

@@ -230,7 +230,7 @@ def test_a_recall_that_ends_in_the_negative_is_shown_beside_the_negative_and_exp
     answer = visitor.recall(painted=list(range(2, 40)))  # all but two units reversed
     run = answer["runs"][0]
     assert not run["good"]
-    assert "the negative of the stored sequence" in run["verdict"]
+    assert "the negative of sequence 1" in run["verdict"]
     shown = bits(run["truth"], answer["rows"], 40)
     since = run["caught"]["since"]
     assert since >= 1

@@ -65,7 +65,7 @@ def test_painting_on_the_cue_changes_the_recall(open_page):
     slider = page.get_by_label("Random flips")
     slider.fill("0")
     settled(page)
-    assert "right already" in page.inner_text("#verdicts")
+    assert "Locked on from the start" in page.inner_text("#verdicts")
     page.locator("#cue-canvas").scroll_into_view_if_needed()
     box = page.locator("#cue-canvas").bounding_box()
     page.mouse.move(box["x"] + 20, box["y"] + 30)
@@ -85,7 +85,7 @@ def test_painting_on_the_cue_changes_the_recall(open_page):
     assert wrong_units(page) == painted + 1
     page.click("#cue-unpaint")
     settled(page)
-    assert "right already" in page.inner_text("#verdicts")
+    assert "Locked on from the start" in page.inner_text("#verdicts")
 
 
 @pytest.mark.slow

@@ -108,7 +108,7 @@ FILES = {
     "a row": ("a.npy", npy(np.ones(10)), "The array in a.npy has the shape (10,)"),
     "words": ("a.npy", npy(np.array([["a", "b"]])), "The array in a.npy holds values of type"),
     "nothing": ("a.npy", npy(np.zeros((0, 5))), "The array in a.npy is empty"),
-    "named like a place": ("frame 0.png", png()[:-20], "frame 0.png is cut short"),
+    "named like a place": ("frame 0.png", png()[:-20], "frame 0.png is damaged or cut short"),
 }
 
 

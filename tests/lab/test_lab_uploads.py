@@ -130,8 +130,8 @@ def test_a_bad_file_is_rejected_with_a_sentence_and_no_path_of_the_server(visito
 def test_a_rejection_calls_a_file_what_the_visitor_calls_it(visitor):
     broken = ("frame 2.png", png()[:-20])
     sentence = send(visitor, ("frame1.png", png()), broken).json()["error"]
-    assert sentence.startswith("frame 2.png is cut short")
-    assert send(visitor, ("walk.gif", b"GIF89a")).json()["error"].startswith("walk.gif is cut short")
+    assert sentence.startswith("frame 2.png is damaged or cut short")
+    assert send(visitor, ("walk.gif", b"GIF89a")).json()["error"].startswith("walk.gif cannot be read as GIF: it is damaged")
     mixed = send(visitor, ("a.png", png()), ("b.png", png((8, 4)))).json()["error"]
     assert mixed.startswith("The frames of the pictures have different sizes")
     assert mixed.endswith("bring them to one size.")

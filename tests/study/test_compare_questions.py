@@ -314,7 +314,7 @@ def line_of(method, shift=0):
         (Raises, "the network Raises: matmul", f"ValueError in Raises.next_patterns, {line_of(Raises.next_patterns, 1)}"),
         (Misses, "the network Misses: 'key'", f"KeyError in Misses.next_patterns, {line_of(Misses.next_patterns, 1)}"),
         (NoMemory, "NoMemory.next_patterns() takes 2 positional arguments but 3 were given", ""),
-        (OddStart, "OddStart.start gave int where an array with a row for each", line_of(OddStart.start)),
+        (OddStart, "OddStart.start returned int where an array with a row for each", line_of(OddStart.start)),
         (OwnFit, "OwnFit.fit does not settle the sizes; let it begin with self.transitions(X, lengths)", ""),
         (NoLearning, "NoLearning does not define how it learns; write fit_transitions", ""),
     ],

@@ -63,7 +63,7 @@ def whole(tmp_path_factory):
 def test_after_ctrl_c_the_same_command_does_only_what_is_missing(tmp_path, whole):
     stopped = run(tmp_path, "--jobs", "1", fit=6)
     assert stopped.returncode == 130
-    assert "Every finished trial is kept in out/trials.db; the same command continues." in stopped.stderr
+    assert "Every finished trial is saved in out/trials.db; the same command resumes." in stopped.stderr
     with Store(tmp_path / "out" / "trials.db", readonly=True) as store:
         kept = len(list(store.rows()))
     assert 0 < kept < 27

@@ -22,7 +22,7 @@ from seqattractor.study import Grid, Store, run_sweep
 from seqattractor.study import study as study
 from seqattractor.study import table as table
 from seqattractor.study.protocol import RETRIEVAL, Point, Protocol, Trial
-from seqattractor.study.store import Finished, _snapshot
+from seqattractor.study.store import Finished, snapshot
 
 POINT = Point(RETRIEVAL, {"network": "lookup", "t": 10}, seed=0)
 
@@ -391,7 +391,7 @@ def test_an_error_of_sqlite_is_told_in_its_own_words():
     """Not in those of a ROLLBACK after which SQLite itself had rolled back."""
 
     def fail(db):
-        with _snapshot(db):
+        with snapshot(db):
             db.rollback()
             raise sqlite3.OperationalError("disk I/O error")
 

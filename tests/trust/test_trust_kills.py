@@ -123,5 +123,5 @@ def kill_and_go_on(script, path, what, who, rng, uninterrupted):
     assert run_sweep(GRID, path).before == len(kept) - 1, "a finished trial was done again"
     assert csv_of(path) == uninterrupted
     if what == "ctrl-c":
-        assert "Every finished trial is kept" in said
+        assert "Every finished trial is saved" in said
         raise Stopped(said)

@@ -33,12 +33,26 @@ class LearnAll:
     >>> from seqattractor.model_selection import LearnAll, recall_scorer
     >>> X = sa.datasets.random_sequences(3, 8, 40, rng=0)
     >>> search = GridSearchCV(sa.zoo.HebbianMemory(), {"order": [1, 2]}, cv=LearnAll(), scoring=recall_scorer(flips=4))
-    >>> next(LearnAll().split(X.split()))
-    (array([0, 1, 2]), array([0, 1, 2]))
     """
 
     def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[Rows, Rows]]:
-        """Yield the rows of `X` to learn and those to test on, (n,) each: all, both times; `y` and `groups` are ignored."""
+        """Yield all rows, to learn and to test on.
+
+        Parameters
+        ----------
+        X : list of arrays, or array
+            One row for each sample.
+        y, groups : ignored
+
+        Yields
+        ------
+        learned, tested : ndarray of int, shape (n,)
+
+        Examples
+        --------
+        >>> next(LearnAll().split([[1, 1], [1, -1]]))
+        (array([0, 1]), array([0, 1]))
+        """
         if isinstance(X, Sequences) and len(X.lengths) > 1:
             raise ValueError(
                 f"scikit-learn would take the rows of these {len(X.lengths)} sequences for one; give them as a list: X.split()."
@@ -47,7 +61,21 @@ class LearnAll:
         yield rows, rows.copy()
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """Return the number of splits, one, whatever `X`, `y` and `groups` are."""
+        """Return the number of splits, 1.
+
+        Parameters
+        ----------
+        X, y, groups : ignored
+
+        Returns
+        -------
+        int
+
+        Examples
+        --------
+        >>> LearnAll().get_n_splits()
+        1
+        """
         return 1
 
     def __repr__(self) -> str:

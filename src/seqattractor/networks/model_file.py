@@ -137,7 +137,9 @@ def _members(path: Path) -> dict[str, bytes]:
     with zipfile.ZipFile(path) as archive:
         infos = {info.filename: info for info in archive.infolist()}
         if _HEADER not in infos:
-            raise RejectedFile(f"{path} is not a seqattractor model: it has no header; `seqattractor learn` makes models.")
+            raise RejectedFile(
+                f"{path} is not a seqattractor model: it has no header; `seqattractor learn` makes models of sequences."
+            )
         if len(infos) < len(archive.infolist()):
             raise ValueError("two of its members have the same name")
         for name, info in infos.items():

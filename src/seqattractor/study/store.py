@@ -198,7 +198,7 @@ class Store:
     @contextmanager
     def at_one_moment(self) -> Iterator[None]:
         """Read the file as it is now, even if other processes write to it meanwhile."""
-        with self._clear_errors("be read"), _snapshot(self._db):
+        with self._clear_errors("be read"), snapshot(self._db):
             yield
 
     def forget_failed(self) -> int:
@@ -268,7 +268,7 @@ class Store:
                 _create(db)
             _switch_to_wal(db)
             db.execute("PRAGMA synchronous = NORMAL")  # a killed process loses nothing; a power cut at most the last trials
-            with _snapshot(db):
+            with snapshot(db):
                 damaged: list[str] = []
                 problem = _page_problem(db)
                 if problem is None:
@@ -440,7 +440,7 @@ def _create(db: sqlite3.Connection) -> None:
 def _is_empty(db: sqlite3.Connection, path: Path) -> bool:
     """Whether a file has no tables yet; raises if it is not a study of this version."""
     try:
-        with _snapshot(db):  # another process may be making the very same file
+        with snapshot(db):  # another process may be making the very same file
             application = db.execute("PRAGMA application_id").fetchone()[0]
             version = db.execute("PRAGMA user_version").fetchone()[0]
             empty = db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0
@@ -484,7 +484,7 @@ def _page_problem(db: sqlite3.Connection) -> str | None:
 
 
 @contextmanager
-def _snapshot(db: sqlite3.Connection) -> Iterator[None]:
+def snapshot(db: sqlite3.Connection) -> Iterator[None]:
     """Read a study as it is now, although another process may be writing."""
     if db.in_transaction:
         yield

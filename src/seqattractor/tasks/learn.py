@@ -104,7 +104,7 @@ class LearningResult(Result):
         epochs = getattr(net, "n_iter_", None)
         taken = f" in {plural(epochs, 'epoch')}" if epochs else ""
         stored = "every transition is stored exactly" if self.score == 1 else "not everything is stored"
-        if self.radius:
+        if self.radius is not None and self.radius > 0:
             window = f" of the {net.order_} patterns that the network sees" if net.order_ > 1 else ""
             stored += (
                 f", and is proven to withstand any {plural(self.radius, 'wrong unit')}{window} in one step "

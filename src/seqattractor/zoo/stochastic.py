@@ -200,7 +200,7 @@ class StochasticMemory(OnlineMemory):
         >>> bool((net.sample(X[:3], steps=2, rng=0)[:, 1] == X[1:4]).mean() > 0.9)  # most of the 60 neurons fired as they should
         True
         """
-        states, single = self._as_cues(cue)
+        states, single = self._as_states(cue, "cue")
         generator, neurons = as_generator(rng, "sample"), self._neurons()
         steps = check_count(steps, "steps", 0)
         B, _, N = states.shape
