@@ -78,7 +78,7 @@ def replay_p_values(tested: Any, *, ax: Axes | None = None) -> Axes:
 
 @draws
 def replay_event(tested: Any, event: int, *, order: Any = None, ax: Axes | None = None) -> Axes:
-    """Draw the active cells of each bin of an event, on what the memory recalls from one of the bins.
+    """Draw the active cells of each bin of an event, on what the memory recalls from other bins.
 
     Parameters
     ----------
