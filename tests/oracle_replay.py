@@ -59,8 +59,13 @@ def scores(all_fits):
     """The score of each order: its best fit, in standard deviations over the orders."""
     many, columns = len(all_fits), len(all_fits[0])
     means = [sum(row[c] for row in all_fits) / many for c in range(columns)]
-    spreads = [sqrt(sum((row[c] - means[c]) ** 2 for row in all_fits) / many) for c in range(columns)]
-    return [max((row[c] - means[c]) / spreads[c] if spreads[c] > 1e-12 else 0.0 for c in range(columns)) for row in all_fits]
+    squares = [sum((row[c] - means[c]) ** 2 for row in all_fits) for c in range(columns)]
+    spreads = [sqrt(square / many) for square in squares]
+    found = []
+    for row in all_fits:
+        each = zip(row, means, spreads, strict=True)
+        found.append(max((fit - mean) / sd if sd > 1e-12 else 0.0 for fit, mean, sd in each))
+    return found
 
 
 def p_value(own, others):

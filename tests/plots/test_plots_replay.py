@@ -9,7 +9,8 @@ import pytest
 import seqattractor as sa
 from seqattractor import plots
 
-SESSION = sa.datasets.recording(n_cells=30, n_laps=3, n_events={"forward": 4, "reverse": 4, "rates": 4}, loss=0.2, rng=0)
+KINDS = {"forward": 4, "reverse": 4, "rates": 4}
+SESSION = sa.datasets.recording(n_cells=30, n_laps=3, n_events=KINDS, loss=0.2, rng=0)
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +63,8 @@ def test_cells_can_be_put_into_an_order_of_ones_own(tested):
 
 
 def test_every_lap_has_a_dot_for_each_prediction():
-    found = sa.replay.cross_validate(SESSION.lap_counts(0.1), sa.zoo.LookupMemory(on_conflict="learn"), n_shuffles=5, rng=0)
+    memory = sa.zoo.LookupMemory(on_conflict="learn")
+    found = sa.replay.cross_validate(SESSION.lap_counts(0.1), memory, n_shuffles=5, rng=0)
     ax = found.plot()
     dots = [line.get_ydata() for line in ax.lines if line.get_marker() == "."]
     assert [each.tolist() for each in dots] == [
@@ -79,7 +81,8 @@ def test_only_results_are_drawn(draw):
 
 
 def test_labels_of_a_figure_as_wide_as_a_column_do_not_overlap():
-    found = sa.replay.cross_validate(SESSION.lap_counts(0.1), sa.zoo.LookupMemory(on_conflict="learn"), n_shuffles=5, rng=0)
+    memory = sa.zoo.LookupMemory(on_conflict="learn")
+    found = sa.replay.cross_validate(SESSION.lap_counts(0.1), memory, n_shuffles=5, rng=0)
     figure, ax = plt.subplots(figsize=(85 / 25.4, 2.4), layout="constrained")
     found.plot(ax=ax)
     figure.canvas.draw()

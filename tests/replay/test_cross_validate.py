@@ -9,7 +9,8 @@ LAPS = sa.datasets.recording(n_cells=40, n_laps=5, n_events=0, rng=1).lap_counts
 
 
 def network(**options):
-    return sa.SequenceAttractor(**{"n_hidden": 200, "max_epochs": 1000, "random_state": 0} | options)
+    given = {"n_hidden": 200, "max_epochs": 1000, "random_state": 0}
+    return sa.SequenceAttractor(**given | options)
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +46,8 @@ def test_the_memory_is_not_changed_and_the_same_seed_gives_the_same_numbers(foun
     net = network().fit(sa.datasets.random_periodic(5, 30, rng=0))
     weights = net.U_.copy()
     calls = []
-    again = sa.replay.cross_validate(LAPS, net, n_shuffles=60, progress=lambda *n: calls.append(n), rng=0)
+    given = {"n_shuffles": 60, "progress": lambda *n: calls.append(n), "rng": 0}
+    again = sa.replay.cross_validate(LAPS, net, **given)
     assert np.array_equal(net.U_, weights)
     assert calls == [(k, 5) for k in range(1, 6)]
     for name in ("memory", "other_laps", "rates", "shuffled", "p_values"):

@@ -79,7 +79,7 @@ def test_events_that_are_too_short_or_silent_are_named_and_not_tested(learned):
     assert not nothing.significant().any()
 
 
-def test_results_depend_neither_on_processes_nor_on_how_events_are_put_together(learned, monkeypatch):
+def test_results_depend_neither_on_processes_nor_on_chunks(learned, monkeypatch):
     net, X = learned
     rng = np.random.default_rng(1)
     events = [rng.poisson(0.1, (int(rng.integers(2, 12)), N)) for _ in range(57)]
@@ -113,7 +113,8 @@ def test_what_can_be_given_means_the_same(learned):
     events = [rng.poisson(0.3, (9, N)) for _ in range(4)]
     signs = [np.where(event > 0, 1, -1) for event in events]
     together = sa.Sequences(np.concatenate(signs), [9] * 4)
-    first, *others = (sa.replay.test(net, each, n_shuffles=20, rng=0) for each in (events, signs, together))
+    forms = (events, signs, together)
+    first, *others = (sa.replay.test(net, form, n_shuffles=20, rng=0) for form in forms)
     for other in others:
         assert other.scores.tolist() == first.scores.tolist()
 

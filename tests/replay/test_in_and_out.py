@@ -1,4 +1,4 @@
-"""Laps and events come from arrays, files and pynapple alike, and results go back to pynapple and NWB."""
+"""Laps and events come from arrays, files and pynapple, and results go back to pynapple and NWB."""
 
 import numpy as np
 import pynapple as nap
@@ -8,7 +8,8 @@ from scipy.io import savemat
 
 import seqattractor as sa
 
-SESSION = sa.datasets.recording(n_cells=30, n_laps=3, n_events={"forward": 3, "reverse": 3, "rates": 2}, loss=0.2, rng=0)
+KINDS = {"forward": 3, "reverse": 3, "rates": 2}
+SESSION = sa.datasets.recording(n_cells=30, n_laps=3, n_events=KINDS, loss=0.2, rng=0)
 BIN, EVENT_BIN = 0.1, 0.02
 
 
@@ -49,7 +50,8 @@ def write_spikes(path):
 def test_files_of_spikes_give_the_laps_and_the_events(ending, tmp_path, learned, expected):
     path, names = write_spikes(tmp_path / f"session{ending}"), ("laps", "events")
     if ending != ".nwb":
-        names = [write_epochs(tmp_path / "laps.txt", SESSION.laps), write_epochs(tmp_path / "events.txt", SESSION.events)]
+        intervals = {"laps.txt": SESSION.laps, "events.txt": SESSION.events}
+        names = [write_epochs(tmp_path / name, each) for name, each in intervals.items()]
     laps = sa.io.load(path, bin=BIN, epochs=names[0])
     events = sa.io.load(path, bin=EVENT_BIN, epochs=names[1])
     assert laps.units == events.units
@@ -71,7 +73,8 @@ def test_pynapple_gives_the_same_numbers_as_arrays(learned, expected):
     for k, counted in enumerate(tested.events):
         assert (counted == (units.count(EVENT_BIN, ep=events[k]).values > 0)).all()
     of_laps = {"epochs": laps, "bin_size": BIN}
-    found, again = sa.replay.consensus(units, **of_laps), sa.replay.consensus(SESSION.lap_counts(BIN))
+    found = sa.replay.consensus(units, **of_laps)
+    again = sa.replay.consensus(SESSION.lap_counts(BIN))
     assert (found.patterns == again.patterns).all()
     assert found.units == [str(cell) for cell in range(30)]
     memory, options = sa.zoo.LookupMemory(on_conflict="learn"), {"n_shuffles": 10, "rng": 0}

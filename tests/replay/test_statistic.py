@@ -63,7 +63,8 @@ def check(seed, null, most_bins):
     n_cells, max_speed, n_shuffles = (int(rng.integers(low, 9)) for low in (3, 1, 3))
     net, step = random_network(rng, n_cells, int(rng.integers(1, 8)))
     density = rng.uniform(0.1, 0.7)
-    events = [rng.poisson(density, (int(rng.integers(3, most_bins)), n_cells)) for _ in range(int(rng.integers(1, 4)))]
+    lengths = rng.integers(3, most_bins, rng.integers(1, 4)).tolist()
+    events = [rng.poisson(density, (length, n_cells)) for length in lengths]
     options = {"null": null, "n_shuffles": n_shuffles, "max_speed": max_speed, "rng": seed}
     tested = sa.replay.test(net, events, **options)
     for e, event in enumerate(events):

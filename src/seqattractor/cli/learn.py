@@ -125,7 +125,7 @@ def command(
 
     data = read_to_learn(inputs, as_options(loading), keep_repeats or order is not None, say)
     if data.kind == "spikes":
-        say("any laps can be stored; whether they predict each other is tested by `seqattractor replay`.")
+        say("any laps can be stored; `seqattractor replay` tests whether they predict each other.")
     try:
         prepared = prepare(data, parameters.get("order", 1))
     except ConflictError as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +18,9 @@ if TYPE_CHECKING:
 
 ENDINGS = (".html", ".csv", ".nwb")
 NULLS = ("order", "cells", "circular", "poisson")
-SECONDS = click.FloatRange(min=0, min_open=True)
+SECONDS: dict[str, Any] = {"type": click.FloatRange(0, min_open=True), "metavar": "SECONDS"}
 COUNT = click.IntRange(min=1)
+_option = partial(click.option, show_default=True)
 EXAMPLES = """\b
 Examples:
   seqattractor replay session.nwb --learn laps --events ripples -o report.html
@@ -28,36 +30,29 @@ Examples:
 
 @click.command(name="replay", epilog=EXAMPLES)
 @click.argument("session", type=PATH)
-@click.option(
+@_option(
     "--learn",
     required=True,
     metavar="TABLE",
     help="The laps to learn: a table of intervals in an NWB file, or for other files a CSV file.",
 )
-@click.option("--events", required=True, metavar="TABLE", help="The candidate events, likewise.")
-@click.option("--bin", "wide", type=SECONDS, default=0.1, show_default=True, metavar="SECONDS", help="Width of bins in laps.")
-@click.option(
-    "--event-bin", "narrow", type=SECONDS, default=0.02, show_default=True, metavar="SECONDS", help="Width of bins in events."
-)
-@click.option(
+@_option("--events", required=True, metavar="TABLE", help="The candidate events, likewise.")
+@_option("--bin", "wide", default=0.1, help="Width of bins in laps.", **SECONDS)
+@_option("--event-bin", "narrow", default=0.02, help="Width of bins in events.", **SECONDS)
+@_option(
     "--null",
     type=click.Choice(NULLS),
     default="order",
-    show_default=True,
     help="What is shuffled: the order of bins, the names of cells, each cell in time (circular), "
     "or Poisson spikes with the same rates.",
 )
-@click.option("--shuffles", type=COUNT, default=500, show_default=True, help="Of each event.")
-@click.option(
-    "--max-speed", type=COUNT, default=7, show_default=True, help="The highest speed that is tried, in stored patterns per bin."
-)
-@click.option("--hidden", type=COUNT, default=400, show_default=True, help="Hidden neurons.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The same seed gives the same results.")
-@click.option(
-    "--jobs", type=COUNT, default=os.cpu_count() or 1, help="Processes; all cores by default. Results do not depend on it."
-)
-@click.option("--key", help="Which units: the table of an NWB file, or arrays of an npz or mat file.")
-@click.option(
+@_option("--shuffles", type=COUNT, default=500, help="Of each event.")
+@_option("--max-speed", type=COUNT, default=7, help="Highest speed, in patterns per bin.")
+@_option("--hidden", type=COUNT, default=400, help="Hidden neurons.")
+@_option("--seed", type=click.IntRange(0), default=0, help="The same seed, the same results.")
+@click.option("--jobs", type=COUNT, default=os.cpu_count() or 1, help="Processes. [all cores]")
+@_option("--key", help="Which units, in an NWB, npz or mat file.")
+@_option(
     "-o",
     "--out",
     "outs",
@@ -67,7 +62,7 @@ Examples:
     help="Write what the ending says: a report (.html), a table of the events (.csv), or a copy of "
     "the session with such a table (.nwb). May be repeated.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
+@_option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 def command(
     session: Path,
     learn: str,
@@ -94,8 +89,13 @@ def command(
     from seqattractor.tasks.replay import analyse_replay, read_session
 
     _check_outputs(outs, session)
-    options = {} if key is None else {"key": key}
-    recorded = read_session(session, learn, events, (wide, narrow), _read, options)
+
+    def read(path: Path, options: dict[str, Any]) -> Sequences:
+        """Read a file in a subprocess with limits."""
+        chosen = {} if key is None else {"key": key}
+        return read_files([path], options | chosen, several=False)
+
+    recorded = read_session(session, (learn, events), (wide, narrow), read)
     with count_progress(quiet=as_json) as bar:
         analysis = analyse_replay(
             recorded,
@@ -115,11 +115,6 @@ def command(
         return
     for out in outs:
         click.echo(f"saved as {out}")
-
-
-def _read(path: Path, options: dict[str, Any]) -> Sequences:
-    """Read a file in a subprocess with limits."""
-    return read_files([path], options, several=False)
 
 
 def _check_outputs(outs: tuple[Path, ...], session: Path) -> None:

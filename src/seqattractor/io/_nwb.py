@@ -247,16 +247,18 @@ def write_intervals(
     values |= {column: np.asarray(each) for column, each in columns.items()}
     for column, each in values.items():
         if each.shape != (len(edges),):
-            shape = f"has the shape {each.shape}"
-            raise ValueError(f"the column {brief(column)} {shape}, but there are {len(edges)} intervals.")
+            wrong = f"the column {brief(column)} has the shape {each.shape}"
+            raise ValueError(f"{wrong}, but there are {len(edges)} intervals.")
     if target.exists() and target.samefile(source):
         raise ValueError(f"{target} is the session itself; give the copy another name.")
     pynwb, common = _pynwb(), import_module("hdmf.common")
-    data = [common.VectorData(name=column, description=column, data=_plain(each)) for column, each in values.items()]
+    data = []
+    for column, each in values.items():
+        data.append(common.VectorData(name=column, description=column, data=_plain(each)))
     table = pynwb.epoch.TimeIntervals(name=name, description=about, columns=data)
     with _things(source) as things:  # its structure is checked, and it stays as it is
         if any(place.rpartition("/")[2] == name for place in things):
-            raise BadFileError(f"{source} has a {brief(name)} already; give the new table another name.")
+            raise BadFileError(f"{source} has a {brief(name)} already; choose another name.")
     with written_by_name(target) as part:
         shutil.copyfile(source, part)
         part.chmod(0o600)

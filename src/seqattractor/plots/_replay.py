@@ -142,12 +142,13 @@ def prediction_of_laps(found: Any, *, ax: Axes | None = None) -> Axes:
     if not hasattr(found, "other_laps"):
         raise TypeError(f"found must be what sa.replay.cross_validate returns, but it is {say(found)}.")
     ax = axes_or_new(ax)
-    names = {"memory": "memory", "other_laps": "another\nlap", "rates": "constant\nrates", "shuffled": "shuffled\nbins"}
+    names = ("memory", "other_laps", "rates", "shuffled")
+    words = ("memory", "another\nlap", "constant\nrates", "shuffled\nbins")
     values = np.array([getattr(found, name) for name in names])
     ax.plot(values, color=GREY, linewidth=0.5, alpha=0.6)
     for k, name in enumerate(names):
         low, high = found.interval(name)
         ax.plot(np.full(values.shape[1], k), values[k], ".", color=BLUE, alpha=0.6, markersize=4)
         ax.errorbar(k + 0.12, values[k].mean(), [[values[k].mean() - low], [high - values[k].mean()]], fmt="o", color=ORANGE)
-    ax.set(xticks=range(len(names)), xticklabels=list(names.values()), ylabel="F1 of the next bin", ylim=(0, None))
+    ax.set(xticks=range(len(names)), xticklabels=words, ylabel="F1 of the next bin", ylim=(0, None))
     return ax

@@ -74,10 +74,11 @@ def consensus(
         mean = np.mean([stretched(lap, bins) for lap in chosen], axis=0)
         patterns = _without_flicker(np.where(mean > threshold, 1, -1).astype(np.int8))
         if len(patterns) < 2:
-            why = f"at most {mean.max():.2f} spikes per bin on average, threshold {threshold:.2f}"
+            most = f"at most {mean.max():.2f} spikes per bin on average"
+            why = f"{most}, and the threshold is {threshold:.2f}"
             raise ValueError(
-                f"the consensus of the {len(chosen)} laps never changes ({why}): the laps may have no sequence "
-                "in common; take wider bins, or a lower threshold, to look again."
+                f"the consensus of the {len(chosen)} laps never changes ({why}). "
+                "They may have no sequence in common; take wider bins or a lower threshold to see."
             )
         parts.append(patterns)
         names.append("consensus" if maps is None else f"map {label}")

@@ -432,12 +432,12 @@ def _test_one(
 def _expected(
     predicted: NDArray[np.bool_], table: NDArray[np.float64], at: NDArray[np.int64], speed: int, shape: tuple[int, ...]
 ) -> NDArray[np.bool_]:
-    """For each bin, what the memory recalls at this speed from the bin that predicts best of those before it."""
+    """What the memory recalls for each bin from the bin before it that predicts best."""
     pairs = pairs_of(at)
     source, target = (pairs.a, pairs.b) if speed > 0 else (pairs.b, pairs.a)
     after = abs(speed) * pairs.lag - 1
     fit = np.bincount(source, table[source, after, target], minlength=len(at))
-    last = np.argsort(fit[source], kind="stable")  # of several predictions of a bin the last one stays
+    last = np.argsort(fit[source], kind="stable")  # of several predictions the last one stays
     expected = np.zeros(shape, dtype=bool)
     expected[at[target[last]]] = predicted[source[last], after[last]]
     return expected

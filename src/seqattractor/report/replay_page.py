@@ -27,17 +27,14 @@ def replay_page(analysis: ReplayAnalysis) -> str:
     """Return the report as HTML without references to other files."""
     tested, laps = analysis.events, analysis.laps
     scores = picture(partial(_figure, tested.plot), "Scores of events beside their shuffles")
-    p_values = picture(partial(_figure, partial(plots.replay_p_values, tested)), "p values of all events")
+    histogram = partial(plots.replay_p_values, tested)
+    p_values = picture(partial(_figure, histogram), "p values of all events")
+    predicted = picture(partial(_figure, laps.plot), "Prediction of laps that were left out")
     shown = _chosen(analysis)
     words = "Events with the smallest p values: active cells, and what the network recalls (shaded)"
     rasters = [picture(partial(event_figure, tested, shown), words)] if len(shown) else []
     sections = [
-        Section(
-            "laps",
-            "Is there a sequence in the laps?",
-            laps.describe(),
-            pictures=[picture(partial(_figure, laps.plot), "Prediction of laps that were left out")],
-        ),
+        Section("laps", "Is there a sequence in the laps?", laps.describe(), pictures=[predicted]),
         Section(
             "events",
             "Do events replay it?",
@@ -98,7 +95,8 @@ def _figure(draw: Callable[..., Axes]) -> Figure:
 
 def _lead(analysis: ReplayAnalysis) -> str:
     """The answers in two sentences."""
-    return " ".join(part.describe().partition(". ")[0].removesuffix(".") + "." for part in (analysis.laps, analysis.events))
+    said = (part.describe().partition(". ")[0] for part in (analysis.laps, analysis.events))
+    return " ".join(sentence.removesuffix(".") + "." for sentence in said)
 
 
 def _table(analysis: ReplayAnalysis) -> Table:

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,10 @@ THRESHOLD = 1 / 3  # of the consensus
 LAP_SHUFFLES = 200
 EPOCHS = 3000
 
+T = TypeVar("T")
+Pair = tuple[T, T]
+"""Of laps and of events."""
+
 Read = Callable[[Path, dict[str, Any]], Sequences]
 """Reads a file with the options of `io.load`."""
 
@@ -43,9 +47,9 @@ class Recorded:
     events: Sequences
     intervals: NDArray[np.float64]
     """Starts and ends of the events in seconds, shape (E, 2)."""
-    tables: tuple[str, str]
+    tables: Pair[str]
     """What laps and events are called in the session, or their files."""
-    bins: tuple[float, float]
+    bins: Pair[float]
     """Seconds: of laps and of events."""
 
 
@@ -125,7 +129,7 @@ class ReplayAnalysis(Result):
     def _tests(self) -> list[str]:
         """Cross-validation and the test, with speeds, lags, null, shuffles and corrections."""
         found = self.events
-        short = int((~found.tested).sum())
+        tested, short = int(found.tested.sum()), int((~found.tested).sum())
         return [
             "Cross-validation: each lap was left out in turn, a new network learned the consensus "
             f"of the others, and each bin was predicted from the bin "
@@ -139,33 +143,31 @@ class ReplayAnalysis(Result):
             "same search over speeds and directions; p = (1 + number of shuffles that score as "
             f"high) / (1 + {found.n_shuffles}).",
             f"{plural(short, 'event')} with fewer than {FEWEST_BINS} bins with spikes "
-            f"{_were(short)} not tested. p values of the other {int(found.tested.sum())} were adjusted by Benjamini "
+            f"{_were(short)} not tested. p values of the other {tested} were adjusted by Benjamini "
             "and Hochberg (q), and events with q <= 0.05 called replay.",
             f"seqattractor {__version__}, seed {self.seed}.",
         ]
 
 
-def read_session(
-    session: Path, learn: str, events: str, bins: tuple[float, float], read: Read, options: dict[str, Any]
-) -> Recorded:
+def read_session(session: Path, tables: Pair[str], bins: Pair[float], read: Read) -> Recorded:
     """Read laps and candidate events of a session.
 
-    `learn` and `events` are tables of an NWB file, for other files those of epochs; `bins` are
-    seconds in laps and in events.
+    The tables of laps and of events are those of an NWB file, for other files CSV files of epochs;
+    `bins` are seconds in laps and in events.
     """
     parts = []
-    for epochs, width in zip((learn, events), bins, strict=True):
-        parts.append(read(session, options | {"epochs": epochs, "bin": width}))
+    for epochs, width in zip(tables, bins, strict=True):
+        parts.append(read(session, {"epochs": epochs, "bin": width}))
     laps, found = parts
     if laps.kind != "spikes":
         raise ValueError(f"{session} was read as {laps.kind}, but replay is tested on spikes.")
     if laps.units != found.units:
         raise ValueError(f"the laps and the events of {session} have different units.")
-    table = read_intervals(session, Options(**options, epochs=events, bin=bins[1]))
+    table = read_intervals(session, Options(epochs=tables[1], bin=bins[1]))
     place = {name: k for k, name in enumerate(table.names)}
     chosen = [place[name] for name in found.names]  # without those that are too short for a bin
     intervals = np.column_stack([table.starts, table.ends])[chosen]
-    return Recorded(session, laps, found, intervals, (learn, events), bins)
+    return Recorded(session, laps, found, intervals, tables, bins)
 
 
 def analyse_replay(
