@@ -46,7 +46,7 @@ def replay_scores(tested: Any, *, ax: Axes | None = None) -> Axes:
     for chosen, color, label in ((found, BLUE, "replay (FDR 5 %)"), (~found, ORANGE, "other events")):
         ax.plot(place[chosen], scores[chosen], ".", color=color, markersize=5, label=label)
     ax.set(xlabel="event, by score", ylabel="score")
-    ax.legend()
+    ax.legend(loc="upper left")
     return ax
 
 
@@ -72,7 +72,7 @@ def replay_p_values(tested: Any, *, ax: Axes | None = None) -> Axes:
     ax.hist(p, bins=20, range=(0, 1), color=BLUE, edgecolor=mpl.rcParams["axes.facecolor"])
     ax.axhline(len(p) / 20, color=GREY, linestyle="--", label="expected without replay")
     ax.set(xlabel="p value", ylabel="events", xlim=(0, 1))
-    ax.legend()
+    ax.legend(loc="upper right")
     return ax
 
 
