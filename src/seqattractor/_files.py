@@ -65,21 +65,21 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
 
 @contextmanager
-def written_by_name(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Provide the name of a temporary file for a library that opens files itself.
+def written_by_name(path: str | os.PathLike[str], ending: str) -> Iterator[Path]:
+    """Provide the name of a temporary file, with this ending, for a library that opens files.
 
     The file becomes `path` when the block ends, as in `atomic_write`.
 
     Examples
     --------
     >>> path = Path(tempfile.mkdtemp()) / "a.txt"
-    >>> with written_by_name(path) as part:
+    >>> with written_by_name(path, ".txt") as part:
     ...     _ = part.write_text("whole")
     >>> path.read_text()
     'whole'
     """
     with tempfile.TemporaryDirectory() as folder:
-        part = Path(folder) / named_path(path).name
+        part = Path(folder) / f"whole{ending}"
         yield part
         with atomic_write(path) as file, part.open("rb") as written:
             shutil.copyfileobj(written, file)

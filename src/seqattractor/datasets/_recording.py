@@ -25,6 +25,7 @@ _TICK = 0.001  # seconds: spikes are drawn in steps of this length
 _BASELINE = 0.2  # spikes per second of every cell, anywhere
 _WIDTH = 0.04  # standard deviation of a place field, as a fraction of the path
 _STRETCH = 0.02  # seconds: what is shuffled in a shuffled event
+_MOST = 1_000_000  # laps, or events of a kind: hours of work
 _PAUSE = 0.5  # seconds between laps and between events
 
 Counts = NDArray[Any]
@@ -206,7 +207,7 @@ class GeneratedRecording(Result):
             for row in self.rows():
                 events.add_interval(start_time=row["start"], stop_time=row["end"], kind=row["kind"], map=row["map"])
             session.add_time_intervals(events)
-        with written_by_name(path) as part, NWBHDF5IO(str(part), "w") as file:
+        with written_by_name(path, ".nwb") as part, NWBHDF5IO(str(part), "w") as file:
             file.write(session)
 
 
@@ -263,9 +264,9 @@ def recording(
     >>> session.laps.shape, session.kinds.count("forward"), int(session.is_replay.sum())
     ((4, 2), 5, 5)
     """
-    n_cells, n_laps, n_maps = (
-        check_count(value, name) for value, name in ((n_cells, "n_cells"), (n_laps, "n_laps"), (n_maps, "n_maps"))
-    )
+    n_cells = check_count(n_cells, "n_cells")
+    n_laps = check_count(n_laps, "n_laps", 1, _MOST)
+    n_maps = check_count(n_maps, "n_maps", 1, _MOST)
     wanted = _check_events(n_events)
     shared, loss = (check_number(value, name) for value, name in ((shared, "shared"), (loss, "loss")))
     for value, name in ((shared, "shared"), (loss, "loss")):
@@ -275,7 +276,7 @@ def recording(
     if fast.shape != (2,) or not 0 < fast[0] <= fast[1] < np.inf:
         raise ValueError(f"compression must be (least, most), both above 0, but it is {say(compression)}.")
     jitter, peak_rate = check_not_negative(jitter, "jitter"), check_positive(peak_rate, "peak_rate")
-    check_memory(50_000 * n_cells, f"laps of {n_cells} cells")
+    check_memory((50_000 + 24 * n_maps) * n_cells, f"laps of {n_cells} cells")
     draw = _Animal(as_generator(rng, "recording"), n_cells, n_maps, shared, peak_rate)
 
     lap_maps = np.arange(n_laps) % n_maps
@@ -325,7 +326,7 @@ def _check_events(n_events: int | Mapping[str, int]) -> dict[str, int]:
     for kind in wanted:
         if kind not in KINDS:
             raise ValueError(f"n_events has the unknown kind {say(kind)}; kinds are {', '.join(KINDS)}.")
-    return {kind: check_count(number, f"n_events[{kind!r}]", 0) for kind, number in wanted.items()}
+    return {kind: check_count(number, f"n_events[{kind!r}]", 0, _MOST) for kind, number in wanted.items()}
 
 
 class _Animal:

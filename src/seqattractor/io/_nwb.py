@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from seqattractor._checks import check_finite
+from seqattractor._checks import check_finite, check_kind
 from seqattractor._files import named_path, written_by_name
 from seqattractor.io._hdf5 import BadFileError, open_hdf5, read_numbers
 from seqattractor.io._options import Options, TooLargeError, bin_spikes_first, brief, brief_list, remedy
@@ -243,6 +243,9 @@ def write_intervals(
     edges = check_finite(intervals, "intervals", "E", "2")
     if edges.shape[1] != 2:
         raise ValueError(f"intervals must have the shape (E, 2), but it is {edges.shape}.")
+    check_kind(columns, Mapping, "columns", "a dict from names to arrays")
+    for text, parameter in ((name, "name"), (about, "about"), *((each, "a column") for each in columns)):
+        check_kind(text, str, parameter, "text")
     values = {"start_time": edges[:, 0], "stop_time": edges[:, 1]}
     values |= {column: np.asarray(each) for column, each in columns.items()}
     for column, each in values.items():
@@ -259,7 +262,7 @@ def write_intervals(
     with _things(source) as things:  # its structure is checked, and it stays as it is
         if any(place.rpartition("/")[2] == name for place in things):
             raise BadFileError(f"{source} has a {brief(name)} already; choose another name.")
-    with written_by_name(target) as part:
+    with written_by_name(target, ".nwb") as part:
         shutil.copyfile(source, part)
         part.chmod(0o600)
         with warnings.catch_warnings():

@@ -87,6 +87,7 @@ class CrossValidation(Result):
         >>> bool(low < found.memory.mean() < high)
         True
         """
+        check_choice(name, "name", ("memory", "other_laps", "rates", "shuffled"))
         return _interval(getattr(self, name))
 
     def rows(self) -> Iterable[dict[str, Any]]:

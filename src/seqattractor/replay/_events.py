@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
+from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import false_discovery_control
 
-from seqattractor._checks import check_choice, check_count, check_kind
+from seqattractor._checks import check_choice, check_count, check_kind, check_number
 from seqattractor._faces import Result
 from seqattractor.engine.exact.workers import count_jobs
 from seqattractor.io._pynapple import pynapple
@@ -138,7 +139,7 @@ class ReplayTest(Result):
         >>> sa.replay.test(net, session.event_counts(0.02), rng=0).significant().tolist()
         [True, True, True, False, False, False]
         """
-        return self.tested & (self.q_values <= rate)
+        return self.tested & (self.q_values <= check_number(rate, "rate"))
 
     def rows(self) -> Iterable[dict[str, Any]]:
         """Return a row for each event."""
@@ -316,8 +317,12 @@ def test(
         )
     n_shuffles, max_speed = check_count(n_shuffles, "n_shuffles"), check_count(max_speed, "max_speed")
     check_choice(null, "null", tuple(WORDS))
+    check_kind(sequences, (Sequences, NoneType), "sequences", "Sequences, such as a consensus")
     counts = as_counts(events, "events", epochs=epochs, bin_size=bin_size)
     check_same_cells(memory, counts[0].shape[1], events, sequences)
+    if sequences is not None and sequences.shape[1] != memory.n_features_in_:
+        n = sequences.shape[1]
+        raise ValueError(f"sequences have {n} cells, the memory {memory.n_features_in_}.")
     seeds = np.random.SeedSequence(as_generator(rng, "replay").integers(2**63)).spawn(len(counts))
     stored = [] if sequences is None else [part > 0 for part in sequences.split()]
     some = partial(_test_some, memory, n_shuffles=n_shuffles, null=null, n_speeds=max_speed, stored=stored)
