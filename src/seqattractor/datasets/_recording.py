@@ -326,7 +326,8 @@ def _check_events(n_events: int | Mapping[str, int]) -> dict[str, int]:
     for kind in wanted:
         if kind not in KINDS:
             raise ValueError(f"n_events has the unknown kind {say(kind)}; kinds are {', '.join(KINDS)}.")
-    return {kind: check_count(number, f"n_events[{kind!r}]", 0, _MOST) for kind, number in wanted.items()}
+    each = wanted.items()
+    return {kind: check_count(n, f"n_events[{kind!r}]", 0, _MOST) for kind, n in each}
 
 
 class _Animal:

@@ -244,8 +244,8 @@ def write_intervals(
     if edges.shape[1] != 2:
         raise ValueError(f"intervals must have the shape (E, 2), but it is {edges.shape}.")
     check_kind(columns, Mapping, "columns", "a dict from names to arrays")
-    for text, parameter in ((name, "name"), (about, "about"), *((each, "a column") for each in columns)):
-        check_kind(text, str, parameter, "text")
+    for text in (name, about, *columns):
+        check_kind(text, str, "name, about and the names of columns", "text")
     values = {"start_time": edges[:, 0], "stop_time": edges[:, 1]}
     values |= {column: np.asarray(each) for column, each in columns.items()}
     for column, each in values.items():
