@@ -6,6 +6,7 @@ from . import model_selection as model_selection
 from . import networks as networks
 from . import noise as noise
 from . import plots as plots
+from . import replay as replay
 from . import study as study
 from . import zoo as zoo
 from .analysis._attractors import find_attractors as find_attractors

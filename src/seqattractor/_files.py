@@ -5,6 +5,8 @@ from __future__ import annotations
 import errno
 import os
 import secrets
+import shutil
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -51,6 +53,27 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         with suppress(OSError):
             part.unlink()
         raise
+
+
+@contextmanager
+def written_by_name(path: str | os.PathLike[str], ending: str) -> Iterator[Path]:
+    """Provide the name of a temporary file, with this ending, for a library that opens files.
+
+    The file becomes `path` when the block ends, as in `atomic_write`.
+
+    Examples
+    --------
+    >>> path = Path(tempfile.mkdtemp()) / "a.txt"
+    >>> with written_by_name(path, ".txt") as part:
+    ...     _ = part.write_text("whole")
+    >>> path.read_text()
+    'whole'
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        part = Path(folder) / f"whole{ending}"
+        yield part
+        with atomic_write(path) as file, part.open("rb") as written:
+            shutil.copyfileobj(written, file)
 
 
 def _target(path: Path) -> Path:

@@ -20,6 +20,8 @@ _SECONDS_BETWEEN_DRAWINGS = 0.1  # in a notebook, where each one is a message to
 
 _Draw = Callable[[int, int | None, str], None]
 """Draws a bar, given how much is done, the total if it is known, and a note to stand beside it."""
+_Begin = Callable[[str, str], Callable[[int, int], None]]
+"""Begins a bar, given its title and what it counts."""
 
 
 @contextmanager
@@ -67,6 +69,21 @@ def epoch_progress(most: int | None, *, quiet: bool = False, stays: bool = False
             draw(epoch, most if hidden or visible else epoch, f"{hidden} hidden, {visible} visible errors")
 
         yield show
+
+
+@contextmanager
+def count_progress(*, quiet: bool = False) -> Iterator[_Begin]:
+    """Provide a function that makes a bar, given its title and what it counts.
+
+    A bar is called with how much is done and the total.
+    """
+    with _bars(quiet=quiet) as begin:
+
+        def bar(title: str, unit: str) -> Callable[[int, int], None]:
+            draw = begin(title, unit)
+            return lambda done, total: draw(done, total, "")
+
+        yield bar
 
 
 @contextmanager

@@ -12,6 +12,7 @@ EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("plot_*.py"))
 PROMISES = {
     "plot_gallop": "exact from the second step on: True",
     "plot_grey_film": "recalled exactly: True",
+    "plot_is_it_replay": "The laps have a sequence in common.",
     "plot_letters": "spelled right: True",
     "plot_moving_digits": "retrieved: True\nretrieved: True\nretrieved: True",
     "plot_place_cells": "the lap is replayed: True",

@@ -33,6 +33,7 @@ LAYERS = [
     ("analysis",),
     ("model_selection", "plots", "zoo.experiments"),
     ("study",),
+    ("replay",),
     ("tasks",),
     ("report",),
     ("paper",),
@@ -108,7 +109,7 @@ def test_no_imports_go_round():
 
 COMPUTING = [
     *("sequences", "engine", "networks", "encoders", "datasets", "io"),
-    *("analysis", "model_selection", "study", "tasks", "zoo", "exchange"),
+    *("analysis", "model_selection", "study", "replay", "tasks", "zoo", "exchange"),
 ]
 
 
@@ -125,7 +126,8 @@ def test_what_computes_imports_neither_a_terminal_nor_a_server_nor_pictures():
     assert loaded_by(code, ("click", "rich", "starlette", "uvicorn", "matplotlib")) == []
 
 
-PUBLIC_PACKAGES = ("encoders", "datasets", "io", "analysis", "plots", "model_selection", "sequences")
+PUBLIC_PACKAGES = ("encoders", "datasets", "io", "analysis", "plots", "model_selection")
+PUBLIC_PACKAGES += ("replay", "sequences")
 
 
 def test_modules_of_public_packages_are_marked_private():

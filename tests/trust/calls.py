@@ -95,6 +95,10 @@ LONG = {
     "inference_steps",
     "slow_steps",
     "max_trials",
+    "n_events",
+    "n_laps",
+    "n_maps",
+    "n_shuffles",
     "t_max",
     "trials",
     "periods",
@@ -229,6 +233,22 @@ class Shelf:
             "PopulationEncoder.value_range": (-1.0, 1.0),
             "ThresholdEncoder.threshold": 0.0,
             "RobustnessCurve.at.k": 1,
+            "n_shuffles": 5,
+            "max_speed": 2,
+            "event": 0,
+            "n_cells": 20,
+            "n_laps": 2,
+            "recording.n_events": 1,
+            "CrossValidation.interval.name": "memory",
+            "ReplayTest.significant.rate": 0.1,
+            "GeneratedRecording.lap_counts.bin_size": 0.1,
+            "GeneratedRecording.event_counts.bin_size": 0.02,
+            "GeneratedRecording.write_nwb.path": "out.nwb",
+            "write_intervals.path": "out.nwb",
+            "write_intervals.intervals": [(0.0, 1.0), (2.0, 3.0)],
+            "write_intervals.columns": {"p": [0.1, 0.2]},
+            "write_intervals.name": "found",
+            "write_intervals.about": "events",
         }
         made: dict[str, Callable[[], Any]] = {
             "X": lambda: X.copy(),
@@ -286,6 +306,13 @@ class Shelf:
             "sequence_rows.X": lambda: sa.datasets.toy(),
             "conflicts.lengths": lambda: np.array([4, 5]),
             "overlap_curve.X": lambda: X.copy(),
+            "memory": lambda: sa.zoo.LookupMemory(on_conflict="learn").fit(X),
+            "laps": lambda: [X.copy(), X[::-1].copy()],
+            "events": lambda: [X.copy(), X[::-1].copy()],
+            "tested": lambda: self.tested,
+            "found": lambda: self.cross_validated,
+            "ReplayTest.to_pynapple.epochs": lambda: self.laps,
+            "write_intervals.session": lambda: self.session,
         }
         self.good = made | {name: functools.partial(copy.deepcopy, value) for name, value in plain.items()}
         self.made: dict[str, Any] = {}
@@ -307,6 +334,24 @@ class Shelf:
     @functools.cached_property
     def curve(self) -> Any:
         return sa.robustness_curve(self.net, self.X, flips=[0, 2], trials=4, rng=0)
+
+    @functools.cached_property
+    def tested(self) -> Any:
+        return sa.replay.test(self("", "memory"), self("", "events"), n_shuffles=5, rng=0)
+
+    @functools.cached_property
+    def cross_validated(self) -> Any:
+        return sa.replay.cross_validate(self("", "laps"), self("", "memory"), rng=0, n_shuffles=5)
+
+    @functools.cached_property
+    def recording(self) -> Any:
+        return sa.datasets.recording(n_cells=20, n_laps=2, n_events=1, rng=0)
+
+    @functools.cached_property
+    def session(self) -> str:
+        path = str(self.folder / "session.nwb")
+        self.recording.write_nwb(path)
+        return path
 
     @functools.cached_property
     def capacity(self) -> Any:
@@ -458,6 +503,9 @@ def _result(shelf: Shelf, cls: type) -> Any:
         "Study": lambda: shelf("", "study"),
         "Capacity": lambda: shelf.capacity.groups[0][0],
         "Progress": lambda: sa.study.Progress(1, 0, 2),
+        "ReplayTest": lambda: shelf.tested,
+        "CrossValidation": lambda: shelf.cross_validated,
+        "GeneratedRecording": lambda: shelf.recording,
         "SweepReport": lambda: sa.study.SweepReport(1, 0, 1, 0),
     }
     return made[cls.__name__]()

@@ -24,6 +24,7 @@ _COMMANDS = {
     "and write it as a GIF, a strip, MIDI, ...",
     "inspect": "Show what a model stores and guarantees: "
     "margins, certificate, attractors, hidden codes.",
+    "replay": "Test whether candidate events of a recording replay its laps.",
     "export": "Write a model for other tools: ONNX, NIR, safetensors.",
     "sweep": "Run grids of trials that survive interruptions: run, status, export, plot.",
     "capacity": "Find the longest sequence that a network stores, with an interval; "

@@ -124,6 +124,8 @@ def command(
             click.echo(f"note: {note}", err=True)
 
     data = read_to_learn(inputs, as_options(loading), keep_repeats or order is not None, say)
+    if data.kind == "spikes":
+        say("any laps can be stored; `seqattractor replay` tests whether they predict each other.")
     try:
         prepared = prepare(data, parameters.get("order", 1))
     except ConflictError as error:

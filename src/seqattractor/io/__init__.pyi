@@ -2,6 +2,7 @@ from ._load import align_units as align_units
 from ._load import load as load
 from ._load import load_all as load_all
 from ._midi import write_midi as write_midi
+from ._nwb import write_intervals as write_intervals
 from ._paper_data import load_gait as load_gait
 from ._paper_data import load_moving_mnist as load_moving_mnist
 from ._pynapple import from_pynapple as from_pynapple

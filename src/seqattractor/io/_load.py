@@ -8,7 +8,7 @@ from dataclasses import fields, replace
 from importlib import import_module
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,9 @@ from seqattractor.sequences._columns import natural_key, note_name, pitches_of
 from seqattractor.sequences._level_code import CHANNELS
 from seqattractor.sequences._patterns import is_loop
 from seqattractor.sequences._transitions import close_loop
+
+if TYPE_CHECKING:
+    from seqattractor.io._spikes import Epochs
 
 MOST_UNITS = 2**20
 
@@ -242,6 +245,16 @@ def _read(path: Path, options: Options) -> Recording:
     module, _, function = FORMATS[name].reader.partition(":")
     recording: Recording = getattr(import_module(f"seqattractor.io.{module}"), function)(path, options)
     return recording
+
+
+def read_intervals(path: Path, options: Options) -> Epochs:
+    """Read the epochs of a recording, all of them: also those that are too short for a bin."""
+    name, module = _format(path, options), "seqattractor.io."
+    if name == "nwb":
+        found: Epochs = import_module(f"{module}_nwb").read_nwb_epochs(path, options.epochs)
+    else:
+        found = import_module(f"{module}_spikes").read_epochs(Path(options.epochs or ""), path)
+    return found
 
 
 def _format(path: Path, options: Options) -> str:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from importlib import import_module
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from seqattractor._checks import check_finite, check_kind
+from seqattractor._files import named_path, written_by_name
 from seqattractor.io._hdf5 import BadFileError, open_hdf5, read_numbers
 from seqattractor.io._options import Options, TooLargeError, bin_spikes_first, brief, brief_list, remedy
 from seqattractor.io._recording import MAX_FRAMES, Recording
@@ -60,23 +65,45 @@ def read_nwb(path: Path, options: Options) -> Recording:
 
 def _gather(path: Path, options: Options) -> tuple[Spikes | Signal, Epochs | None]:
     """Read what the options choose: spikes or a signal, and epochs."""
-    try:
-        NWBHDF5IO = import_module("pynwb").NWBHDF5IO
-    except ImportError:
-        raise ValueError('NWB files need pynwb; install it with: pip install "seqattractor[nwb]".') from None
+    with _things(path) as things:
+        table = None if options.epochs is None else _table(things, options.epochs, path)
+        place = _choose(things, options.key, path)
+        read = _spikes if _has_spikes(things[place]) else _signal
+        return read(things[place], place, path), table
+
+
+def read_nwb_epochs(path: Path, name: str) -> Epochs:
+    """Read the intervals of a table of an NWB file, all of them."""
+    with _things(path) as things:
+        return _table(things, name, path)
+
+
+@contextmanager
+def _things(path: Path) -> Iterator[dict[str, Any]]:
+    """Open an NWB file, and provide what is in it by its place."""
+    NWBHDF5IO = _pynwb().NWBHDF5IO
     # What pynwb says about versions and styles is of no use to a reader of sequences.
     with open_hdf5(path, "NWB") as file, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         with NWBHDF5IO(file=file, mode="r", load_namespaces=True) as reader:
-            found = ((reader.manager.get_builder(thing).path, thing) for thing in reader.read().objects.values())
-            things = {place.removeprefix("root/"): thing for place, thing in sorted(found, key=itemgetter(0))}
-            table = None
-            if options.epochs is not None:
-                place = _find(things, _is_intervals, options.epochs, "table of intervals", "{epochs}", path)
-                table = _epochs(things[place], place, path)
-            place = _choose(things, options.key, path)
-            read = _spikes if _has_spikes(things[place]) else _signal
-            return read(things[place], place, path), table
+            objects = reader.read().objects.values()
+            found = ((reader.manager.get_builder(thing).path, thing) for thing in objects)
+            yield {place.removeprefix("root/"): x for place, x in sorted(found, key=itemgetter(0))}
+
+
+def _pynwb() -> Any:
+    """Return the package, or raise with advice on how to install it."""
+    try:
+        return import_module("pynwb")
+    except ImportError:
+        install = 'pip install "seqattractor[nwb]"'
+        raise ValueError(f"NWB files need pynwb; install it with: {install}.") from None
+
+
+def _table(things: dict[str, Any], name: str, path: Path) -> Epochs:
+    """Return the intervals of the table of that name."""
+    place = _find(things, _is_intervals, name, "table of intervals", "{epochs}", path)
+    return _epochs(things[place], place, path)
 
 
 def _has_spikes(thing: Any) -> bool:
@@ -177,3 +204,75 @@ def _epochs(table: Any, place: str, path: Path) -> Epochs:
     column = next((name for name in LABELS if name in table.colnames and len(table[name].data) == len(starts)), None)
     labels = None if column is None else [brief(label)[1:-1] for label in table[column].data[:]]
     return Epochs(starts, ends, name_epochs(place.rpartition("/")[2], labels, len(starts)))
+
+
+def write_intervals(
+    path: str | os.PathLike[str],
+    session: str | os.PathLike[str],
+    intervals: ArrayLike,
+    columns: Mapping[str, ArrayLike],
+    *,
+    name: str = "replay",
+    about: str = "candidate events, tested for replay by seqattractor",
+) -> None:
+    """Write a copy of an NWB file with one more table of intervals, with the extra ``nwb``.
+
+    Parameters
+    ----------
+    path : path
+        The file to write.
+    session : path
+        The NWB file to copy.
+    intervals : array of shape (E, 2)
+        Starts and ends in seconds; an ``IntervalSet`` has them as ``values``.
+    columns : dict from names to arrays of shape (E,)
+        The other columns of the table, numbers or text, such as ``tested.columns()`` of a
+        `replay.test`.
+    name : str
+        Of the new table.
+    about : str
+        What the table holds, for those who open it.
+
+    Examples
+    --------
+    >>> columns = {"p": [0.002, 0.41]}
+    >>> intervals = [(3.1, 3.3), (4.0, 4.2)]
+    >>> write_intervals("tested.nwb", "session.nwb", intervals, columns)  # doctest: +SKIP
+    """
+    target, source = named_path(path), named_path(session)
+    edges = check_finite(intervals, "intervals", "E", "2")
+    if edges.shape[1] != 2:
+        raise ValueError(f"intervals must have the shape (E, 2), but it is {edges.shape}.")
+    check_kind(columns, Mapping, "columns", "a dict from names to arrays")
+    for text in (name, about, *columns):
+        check_kind(text, str, "name, about and the names of columns", "text")
+    values = {"start_time": edges[:, 0], "stop_time": edges[:, 1]}
+    values |= {column: np.asarray(each) for column, each in columns.items()}
+    for column, each in values.items():
+        if each.shape != (len(edges),):
+            wrong = f"the column {brief(column)} has the shape {each.shape}"
+            raise ValueError(f"{wrong}, but there are {len(edges)} intervals.")
+    if target.exists() and target.samefile(source):
+        raise ValueError(f"{target} is the session itself; give the copy another name.")
+    pynwb, common = _pynwb(), import_module("hdmf.common")
+    data = []
+    for column, each in values.items():
+        data.append(common.VectorData(name=column, description=column, data=_plain(each)))
+    table = pynwb.epoch.TimeIntervals(name=name, description=about, columns=data)
+    with _things(source) as things:  # its structure is checked, and it stays as it is
+        if any(place.rpartition("/")[2] == name for place in things):
+            raise BadFileError(f"{source} has a {brief(name)} already; choose another name.")
+    with written_by_name(target, ".nwb") as part:
+        shutil.copyfile(source, part)
+        part.chmod(0o600)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            with pynwb.NWBHDF5IO(str(part), "a", load_namespaces=True) as file:
+                copy = file.read()
+                copy.add_time_intervals(table)
+                file.write(copy, cache_spec=False)
+
+
+def _plain(column: NDArray[Any]) -> NDArray[Any] | list[str]:
+    """Numbers as they are, and anything else as text."""
+    return column if column.dtype.kind in "biuf" else [str(value) for value in column]

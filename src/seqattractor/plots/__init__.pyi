@@ -24,3 +24,7 @@ from ._house import ORANGE as ORANGE
 from ._house import RED as RED
 from ._house import style as style
 from ._network import network_diagram as network_diagram
+from ._replay import prediction_of_laps as prediction_of_laps
+from ._replay import replay_event as replay_event
+from ._replay import replay_p_values as replay_p_values
+from ._replay import replay_scores as replay_scores

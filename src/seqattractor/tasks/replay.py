@@ -1,0 +1,223 @@
+"""Tests of replay on a recording: laps read and cross-validated, learned, and events tested."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+
+from seqattractor import __version__
+from seqattractor._faces import Result, plural
+from seqattractor.io._load import read_intervals
+from seqattractor.io._options import Options
+from seqattractor.networks.attractor import SequenceAttractor
+from seqattractor.replay import CrossValidation, ReplayTest, consensus, cross_validate, test
+from seqattractor.replay._events import FEWEST_BINS
+from seqattractor.replay._nulls import WORDS
+from seqattractor.replay._statistic import MOST_LAGS
+from seqattractor.sequences import Sequences
+
+THRESHOLD = 1 / 3  # of the consensus
+LAP_SHUFFLES = 200
+EPOCHS = 3000
+
+T = TypeVar("T")
+Pair = tuple[T, T]
+"""Of laps and of events."""
+
+Read = Callable[[Path, dict[str, Any]], Sequences]
+"""Reads a file with the options of `io.load`."""
+
+Bar = Callable[[str, str], Callable[[int, int], None]]
+"""Begins a bar of progress, given its title and what it counts."""
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """Laps and candidate events of a session, in bins."""
+
+    session: Path
+    laps: Sequences
+    events: Sequences
+    intervals: NDArray[np.float64]
+    """Starts and ends of the events in seconds, shape (E, 2)."""
+    tables: Pair[str]
+    """What laps and events are called in the session, or their files."""
+    bins: Pair[float]
+    """Seconds: of laps and of events."""
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class ReplayAnalysis(Result):
+    """All that was found about replay in a session."""
+
+    recorded: Recorded
+    learned: Sequences
+    """The consensus of the laps."""
+    net: SequenceAttractor
+    laps: CrossValidation
+    events: ReplayTest
+    max_speed: int
+    seed: int
+
+    def describe(self) -> str:
+        """Describe what was found in the laps and in the events."""
+        return f"Laps: {self.laps.describe()}\nEvents: {self.events.describe()}"
+
+    def rows(self) -> Iterable[dict[str, Any]]:
+        """Return a row for each event, with its time."""
+        for row, (start, end) in zip(self.events.rows(), self.recorded.intervals, strict=True):
+            yield {"event": row["event"], "start": float(start), "end": float(end), **row}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values; what does not exist is None."""
+        names = ("memory", "other_laps", "rates", "shuffled")
+        laps = {name: float(getattr(self.laps, name).mean()) for name in names}
+        return {
+            "session": str(self.recorded.session),
+            "laps": {**laps, "rows": list(self.laps.rows())},
+            "events": [
+                {k: None if v != v else v for k, v in row.items()}  # NaN is no JSON
+                for row in self.rows()
+            ],
+            "replay": int(self.events.significant().sum()),
+            "description": self.describe(),
+            "methods": self.methods(),
+        }
+
+    def methods(self) -> str:
+        """Return the paragraph for a paper, with every number that a reader must know."""
+        return " ".join([*self._data(), *self._network(), *self._tests()])
+
+    def _data(self) -> list[str]:
+        """Cells, laps, events and bins."""
+        (lap_table, event_table), (wide, narrow) = self.recorded.tables, self.recorded.bins
+        laps, events = self.recorded.laps.lengths, self.recorded.events.lengths
+        N = self.recorded.laps.shape[1]
+        return [
+            f"Spikes of {plural(N, 'unit')} in {self.recorded.session.name} were put into "
+            f"{_ms(wide)} in {plural(len(laps), 'lap')} ({lap_table}; {_range(laps)} bins each) "
+            f"and in {_ms(narrow)} in {plural(len(events), 'candidate event')} "
+            f"({event_table}; {_range(events)} bins each).",
+            "A unit was on in a bin in which it fired at least once.",
+            "Laps were averaged at equal fractions of their length; a unit was on in the consensus "
+            f"where it was on in more than {THRESHOLD:.3g} of the laps on average "
+            f"({len(self.learned)} patterns).",
+        ]
+
+    def _network(self) -> list[str]:
+        """The network, and how well it has learned."""
+        net = self.net
+        given = net.get_params()
+        chosen = ("order", "kappa", "eta", "init_scale", "bias", "max_epochs")
+        settings = ", ".join(f"{name} = {given[name]}" for name in chosen)
+        right = net.score(self.learned)
+        end = "without an error left" if net.converged_ else "the last of which still had errors"
+        return [
+            f"A network of {net.n_features_in_} visible and {net.n_hidden_} hidden threshold "
+            f"neurons (SequenceAttractor, {settings}, random_state = {self.seed}) learned the "
+            f"consensus in {plural(int(net.n_iter_), 'epoch')}, {end}; it stores {right:.1%} of "
+            "the transitions."
+        ]
+
+    def _tests(self) -> list[str]:
+        """Cross-validation and the test, with speeds, lags, null, shuffles and corrections."""
+        found = self.events
+        tested, short = int(found.tested.sum()), int((~found.tested).sum())
+        return [
+            "Cross-validation: each lap was left out in turn, a new network learned the consensus "
+            f"of the others, and each bin was predicted from the bin "
+            f"before it; p values from {self.laps.n_shuffles} random orders of the bins of a lap.",
+            "Test: from each bin with spikes the network ran freely, and its state after k d steps "
+            f"was correlated over units with the bin d bins later (d = 1 to {MOST_LAGS}), forward "
+            f"and in reverse, for speeds of k = 1 to {self.max_speed} stored patterns per bin; the "
+            "score is the largest mean correlation over speeds and directions, each in standard "
+            "deviations from its mean over random orders of the bins.",
+            f"Null: {WORDS[found.null]}, {found.n_shuffles} shuffles of each event, each with the "
+            "same search over speeds and directions; p = (1 + number of shuffles that score as "
+            f"high) / (1 + {found.n_shuffles}).",
+            f"{plural(short, 'event')} with fewer than {FEWEST_BINS} bins with spikes "
+            f"{_were(short)} not tested. p values of the other {tested} were adjusted by Benjamini "
+            "and Hochberg (q), and events with q <= 0.05 called replay.",
+            f"seqattractor {__version__}, seed {self.seed}.",
+        ]
+
+
+def read_session(session: Path, tables: Pair[str], bins: Pair[float], read: Read) -> Recorded:
+    """Read laps and candidate events of a session.
+
+    The tables of laps and of events are those of an NWB file, for other files CSV files of epochs;
+    `bins` are seconds in laps and in events.
+    """
+    parts = []
+    for epochs, width in zip(tables, bins, strict=True):
+        parts.append(read(session, {"epochs": epochs, "bin": width}))
+    laps, found = parts
+    if laps.kind != "spikes":
+        raise ValueError(f"{session} was read as {laps.kind}, but replay is tested on spikes.")
+    if laps.units != found.units:
+        raise ValueError(f"the laps and the events of {session} have different units.")
+    table = read_intervals(session, Options(epochs=tables[1], bin=bins[1]))
+    place = {name: k for k, name in enumerate(table.names)}
+    chosen = [place[name] for name in found.names]  # without those that are too short for a bin
+    intervals = np.column_stack([table.starts, table.ends])[chosen]
+    return Recorded(session, laps, found, intervals, tables, bins)
+
+
+def analyse_replay(
+    recorded: Recorded,
+    *,
+    n_hidden: int,
+    null: str,
+    n_shuffles: int,
+    max_speed: int,
+    seed: int,
+    n_jobs: int | None,
+    bar: Bar,
+    say: Callable[[str], None],
+) -> ReplayAnalysis:
+    """Cross-validate the laps, learn their consensus, and test the events; each result is said."""
+    given: dict[str, Any] = {"max_epochs": EPOCHS, "on_conflict": "learn", "random_state": seed}
+    net = SequenceAttractor(n_hidden, **given)
+    options: dict[str, Any] = {"threshold": THRESHOLD, "n_shuffles": LAP_SHUFFLES, "rng": seed}
+    shown = bar("cross-validation", "laps")
+    laps = cross_validate(recorded.laps, net, progress=shown, **options)
+    say(f"Laps: {laps.describe()}")
+    learned = consensus(recorded.laps, threshold=THRESHOLD)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the methods say how it ended
+        net.fit(learned)
+    tested = test(
+        net,
+        recorded.events,
+        n_shuffles=n_shuffles,
+        null=null,
+        max_speed=max_speed,
+        sequences=learned,
+        n_jobs=n_jobs,
+        progress=bar("testing", "events"),
+        rng=seed,
+    )
+    say(f"Events: {tested.describe()}")
+    return ReplayAnalysis(recorded, learned, net, laps, tested, max_speed, seed)
+
+
+def _ms(seconds: float) -> str:
+    """The width of bins in words."""
+    return f"bins of {1000 * seconds:g} ms"
+
+
+def _range(lengths: NDArray[np.int64]) -> str:
+    """The least and the largest number."""
+    return f"{lengths.min()} to {lengths.max()}"
+
+
+def _were(number: int) -> str:
+    """The verb for a number of things."""
+    return "was" if number == 1 else "were"
