@@ -27,9 +27,9 @@ test test-all test-touched test-lowest paper trust: export OPENBLAS_NUM_THREADS 
 # A test that is stuck, where the longest takes a minute, says where and fails, and the others go on.
 STUCK := -o faulthandler_timeout=900 -o faulthandler_exit_on_timeout=true
 
-# Not by files (--dist loadfile): with it, pytest-xdist waits for ever where a worker has died.
-# ORDER=7 runs them in the random order of seed 7.
-PYTEST := -m pytest -n 2 $(STUCK) $(if $(ORDER),--order $(ORDER))
+# Each process gets half of the files, so that what the tests of a file share is made once, and takes from the other's half when it is done
+# (worksteal). Not --dist loadfile: with it, pytest-xdist waits for ever where a worker has died. ORDER=7 runs them in the random order of seed 7.
+PYTEST := -m pytest -n 2 --dist worksteal $(STUCK) $(if $(ORDER),--order $(ORDER))
 
 test: $(VENV)/installed-dev
 	sh tests/install_browser.sh
@@ -43,7 +43,7 @@ test-all: $(VENV)/installed-dev
 # The slow ones of the folders that the last commit has touched.
 test-touched: $(VENV)/installed-dev
 	sh tests/install_browser.sh
-	$(BIN)/python tests/touched.py -n 2 $(STUCK)
+	$(BIN)/python tests/touched.py -n 2 --dist worksteal $(STUCK)
 
 # The same, without a browser, with the lowest version of each direct dependency that pyproject.toml allows, in a venv of its own.
 LOWEST := $(VENV)-lowest
@@ -71,11 +71,11 @@ sanitize: $(VENV)/installed-dev
 
 # Statistical and slow checks.
 paper: $(VENV)/installed-dev
-	$(BIN)/python -m pytest -n 2 $(if $(ORDER),--order $(ORDER)) -m slow
+	$(BIN)/python -m pytest -n 2 --dist worksteal $(if $(ORDER),--order $(ORDER)) -m slow
 
 # Attacks and accidents by the thousand: damaged files, hostile calls and requests, kills; writes the table of docs/trust.rst.
 trust: $(VENV)/installed-dev
-	$(BIN)/python -m pytest -n 2 -m trust tests/trust
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m trust tests/trust
 	$(BIN)/python tests/trust/table.py
 
 # Speed beside the plain PyTorch loop, and that beside the last results; writes the tables of README and docs.

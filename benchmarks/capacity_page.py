@@ -15,14 +15,21 @@ Where the code of one network has changed, its cells are run again, and take the
 
 import argparse
 import json
+from functools import partial
 from pathlib import Path
 
+import matplotlib as mpl
+import numpy as np
+from matplotlib import pyplot as plt
 from rst import list_table, named_parts
 
+from seqattractor import plots
+from seqattractor.analysis._lost_starts import ENDS, FIRST_STEPS
 from seqattractor.paper import capacity
 from seqattractor.paper.capacity import FULL, TARGET
 from seqattractor.paper.reproduce import reproduce
 from seqattractor.paper.target import Request, Result
+from seqattractor.plots._analysis import END_COLORS
 from seqattractor.report.figures import save
 from seqattractor.study.protocol import Point, Protocol, Rounds, Trial
 from seqattractor.study.run import choose_executor, run_trials
@@ -31,7 +38,7 @@ from seqattractor.study.store import Store
 HERE = Path(__file__).parent
 KEPT = HERE / "capacity.json"
 DOCS = HERE.parent / "docs"
-TABLES = ("lengths", "flips", "control", "ablations", "limits", "starts", "robustness", "scaling", "baseline", "digits")
+TABLES = ("lengths", "flips", "control", "ablations", "limits")
 """Names of the tables of the target, in its order."""
 
 REDUCED = FULL | {
@@ -43,7 +50,6 @@ REDUCED = FULL | {
     "ablation_lengths": [800],
     "inside_lengths": [100, 500, 800, 1000, 1200],
     "digits": FULL["digits"] | {"stored": [20], "paper": [20], "trials": 1},
-    "scaling": [[N, M] for N in (50, 100) for M in (100, 200)],
 }
 
 
@@ -65,9 +71,8 @@ def main():
     KEPT.write_text(text)
     result = Result(json.loads(text))
     (DOCS / "capacity_results.inc").write_text(page(result))
-    save(lambda: TARGET.figure(result), DOCS / "images" / "capacity_success.png")
-    for word, (_, draw) in TARGET.more_figures(result).items():
-        save(draw, DOCS / "images" / f"capacity_{word}.png")
+    for name, draw in FIGURES.items():
+        save(partial(draw, result), DOCS / "images" / f"capacity_{name}.png")
 
 
 def renewed(names, study, jobs):
@@ -108,15 +113,73 @@ def source(result):
     counts = ", ".join(f"{part} {min(n)}" if min(n) == max(n) else f"{part} {min(n)} to {max(n)}" for part, n in most.items())
     commands = {size(FULL): "seqattractor reproduce capacity", size(REDUCED): "benchmarks/capacity_page.py --reduced OUT"}
     command = commands.get(size(s), "seqattractor reproduce capacity --quick")
-    return (
-        f"``{command}``, seed {s['seed']}: N = {s['N']}, M = {s['M']}, {s['flips']} flips. Trials in a cell: {counts} "
-        f"(for scaling a trial is a search of up to {s['search_trials']} networks)."
-    )
+    return f"``{command}``, seed {s['seed']}: N = {s['N']}, M = {s['M']}, {s['flips']} flips. Trials in a cell: {counts}."
 
 
 def size(sizes):
     """What tells versions of the target apart."""
     return sizes["N"], sizes["M"], *sizes["ablation_lengths"]
+
+
+def ablation_figure(result):
+    """Draw the basin with one thing changed, a panel for each length, with the successes beside the bars."""
+    names, lengths = list(result.data["settings"]["ablations"]), result.data["settings"]["ablation_lengths"]
+    size = (3.4 + 2.6 * len(lengths), 0.6 + 0.3 * len(names))
+    figure, axes = plt.subplots(1, len(lengths), figsize=size, sharey=True, squeeze=False, layout="constrained")
+    for ax, T in zip(axes[0], lengths, strict=True):
+        rows = [result.rows(part="ablation", options=name, T=T)[0] for name in names]
+        basins = [100 * row["basin"] for row in rows]
+        ax.barh(names, basins, color=[plots.BLUE] + [plots.GREY] * (len(rows) - 1), height=0.7)
+        ax.axvline(basins[0], color=plots.BLUE, linewidth=1, linestyle=":")
+        for place, row in enumerate(rows):
+            ax.text(103, place, f"{row['successes']}/{row['trials']}", va="center", fontsize=8)
+        ax.set(xlim=(0, 122), xticks=[0, 25, 50, 75, 100], xlabel="basin, %; beside it success", title=f"T = {T}")
+        ax.grid(axis="x")
+    axes[0, 0].set_ylim(len(names) - 0.5, -0.5)
+    return figure
+
+
+def inside_figure(result):
+    """Draw first steps, ends of lost starts, proven and measured flips, and curves of robustness."""
+    s, rows = result.data["settings"], result.rows(part="inside")
+    T = [row["T"] for row in rows]
+    figure, ((first, ends), (proven, curves)) = plt.subplots(2, 2, figsize=(10.4, 7.2), layout="constrained")
+    counts = np.array([row["counts"] for row in rows], dtype=float)
+    share = 100 * counts / counts.sum(axis=(1, 2), keepdims=True)
+    for k, (name, color) in enumerate(zip(FIRST_STEPS, (plots.BLUE, plots.ORANGE, plots.GREEN, plots.RED), strict=True)):
+        if k:
+            first.plot(T, share[:, k].sum(axis=1), "o-", markersize=4, color=color, label=f"{name}: all starts")
+        words = "lost although right" if not k else f"{name}: lost"
+        first.plot(T, share[:, k, 1:].sum(axis=1), "--", linewidth=1.2, color=color, label=words)
+    first.set(ylabel=f"starts with {s['flips']} flips, %", title="hidden neurons in the first step", ylim=(0, None))
+    lost = share[:, :, 1:].sum(axis=1)
+    ends.stackplot(T, *lost.T, labels=ENDS[1:], colors=[END_COLORS[end] for end in ENDS[1:]], alpha=0.85)
+    ends.set(ylabel=f"starts with {s['flips']} flips, %", title="where lost starts end", ylim=(0, None))
+    flips = np.array(s["robust_flips"], dtype=float)
+    for rate, words, marker, color in ((0.5, "half", "o-", plots.BLUE), (0.95, "95 %", "s-", plots.GREEN)):
+        falling = [np.minimum.accumulate(row["right"]) for row in rows]
+        borne = [np.interp(-rate, -each, flips) for each in falling]  # np.interp wants rising values
+        proven.plot(T, borne, marker, markersize=4, color=color, label=f"{words} of the steps right, random flips")
+    proven.plot(T, [row["radius"] for row in rows], "D-", markersize=4, color=plots.ORANGE, label="proven for any flips, mean")
+    proven.plot(T, [row["least_radius"] for row in rows], ":", color=plots.ORANGE, label="proven for any flips, least")
+    proven.set(ylabel="flipped units", title="flips that a step withstands", ylim=(0, None))
+    for k, row in enumerate(rows):
+        shade = mpl.colormaps["viridis"](0.9 * k / max(len(rows) - 1, 1))
+        curves.plot(flips, [100 * x for x in row["right"]], "o-", markersize=3, color=shade, label=f"T = {row['T']}")
+    for ax, place in ((first, "upper left"), (ends, "upper left"), (proven, "upper right"), (curves, "lower left")):
+        legend_and_grid(ax, place)
+        ax.set_xlabel("period length T")
+    curves.set(xlabel="random flips", ylabel="next pattern exact, %", title="one step from a stored pattern", ylim=(-4, 104))
+    return figure
+
+
+def legend_and_grid(ax, place):
+    """Add a small legend and a grid."""
+    ax.legend(fontsize=8, loc=place)
+    ax.grid(visible=True)
+
+
+FIGURES = {"success": TARGET.figure, "ablations": ablation_figure, "inside": inside_figure}
 
 
 if __name__ == "__main__":

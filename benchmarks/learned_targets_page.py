@@ -18,7 +18,7 @@ from rst import list_table, named_parts
 from seqattractor import plots
 from seqattractor.analysis import wilson_interval
 from seqattractor.paper import agreement
-from seqattractor.paper.learned_targets import LOOKS, NAMES, TARGET
+from seqattractor.paper.learned_targets import LATER, NAMES, TARGET
 from seqattractor.paper.retrieval import COLORS
 from seqattractor.paper.settings import LEARNED_FEEDBACK
 from seqattractor.paper.target import Result, draw_successes
@@ -32,6 +32,17 @@ DOCS = HERE.parent / "docs"
 STUDIES = ("strengths", "few_hidden", "few_flips", "table2")
 SHOWN = (60, 70, 80, 90, 100)
 """The lengths around those at which success falls: what one step gets wrong is shown for these."""
+
+LOOKS = {
+    "hidden_wrong": ("wrong hidden neurons, %", 100, ".1f"),
+    "visible_wrong": ("wrong units after 1 step, %", 100, ".1f"),
+    "later_wrong": (f"wrong units after {LATER} steps, %", 100, ".1f"),
+    "hidden_margin": ("margin of hidden neurons", 1, ".2f"),
+    "visible_margin": ("margin of visible neurons", 1, ".2f"),
+    "overlap": ("overlap of codes (RMS)", 1, ".3f"),
+    "changed": ("targets other than those of P, %", 100, ".1f"),
+}
+"""The measurements of a trial beside its success: in words, their unit, and their format."""
 
 
 def main():

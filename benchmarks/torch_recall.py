@@ -30,14 +30,12 @@ def main(device="cpu"):
     for name, net in nets.items():
         seconds, ours = timed(lambda net=net: net.recall(cues, STEPS))
         print(f"{name}, {CUES} cues, {STEPS} steps: numpy {seconds:.2f} s")
-        for dtype in ("float64", "float32"):
-            module = net.to_torch(dtype=dtype).to(device)
-            there = torch.as_tensor(cues, dtype=torch.float32, device=device)
-            clock = time.process_time if device == "cpu" else time.perf_counter
-            seconds, theirs = timed(lambda module=module, there=there: module.recall(there, STEPS).cpu(), clock)
-            limbs = [len(layer.digits) for layer in module.children()]
-            equal = np.array_equal(theirs.numpy(), ours)
-            print(f"  torch on {device}, {dtype} in {limbs} limbs: {seconds:.2f} s, {'equal' if equal else 'NOT EQUAL'}")
+        module = sa.networks.to_torch(net).to(device)
+        there = torch.as_tensor(cues, dtype=torch.float32, device=device)
+        clock = time.process_time if device == "cpu" else time.perf_counter
+        seconds, theirs = timed(lambda module=module, there=there: module.recall(there, STEPS).cpu(), clock)
+        equal = np.array_equal(theirs.numpy(), ours)
+        print(f"  torch on {device}: {seconds:.2f} s, {'equal' if equal else 'NOT EQUAL'}")
 
 
 if __name__ == "__main__":

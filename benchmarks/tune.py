@@ -27,7 +27,7 @@ from seqattractor.networks.registry import parameters_of
 from seqattractor.report.page import Table
 from seqattractor.study.compare import compare
 from seqattractor.study.comparison_trial import make_prototype
-from seqattractor.study.tuning import RESULTS, TRIALS, choose, never_failed, say_setting
+from seqattractor.study.tuning import RESULTS, TRIALS, choose, describe_setting, never_failed
 
 PAGE = Path(__file__).parent.parent / "docs" / "tuning_results.inc"
 CHECKED = Path(__file__).parent / "tuning_checked.json"
@@ -241,7 +241,7 @@ def main():
             RESULTS.write_text(in_lines(ordered))
             print(
                 name,
-                *(say_setting(name, tried[choose(tried)]["parameters"]) for tried in results[name].values()),
+                *(describe_setting(name, tried[choose(tried)]["parameters"]) for tried in results[name].values()),
                 sep="; ",
                 flush=True,
             )
@@ -275,14 +275,14 @@ def tune(name, protocol):
 def check(name, tried):
     """Successes of the default and the chosen setting on other sequences, at the longest T that the chosen one recalled."""
     best = tried[choose(tried)]
-    if say_setting(name, best["parameters"]) == "default":
+    if describe_setting(name, best["parameters"]) == "default":
         return None
     T = LADDERS["random"][max(k for k, successes in enumerate(best["successes"]) if successes)]
     settings = {"default": tried[0]["parameters"], "tuned": best["parameters"]}
     networks = {key: prototype(name, parameters, "random") for key, parameters in settings.items()}
     found = compare("random", networks, values=[T], trials=CHECKS, study=STUDY)
     counts = {key: [(row := found.row(key, T))["successes"], round(row["low"], 3), round(row["high"], 3)] for key in networks}
-    return {"setting": say_setting(name, best["parameters"]), "T": T, "trials": CHECKS, **counts}
+    return {"setting": describe_setting(name, best["parameters"]), "T": T, "trials": CHECKS, **counts}
 
 
 def prototype(name, parameters, protocol):
@@ -312,7 +312,7 @@ def page(results, checked):
     for name, of_network in results.items():
         for protocol, tried in of_network.items():
             best = choose(tried)
-            told = [f"{say_setting(name, each['parameters'])}: {sum(each['successes'])}" for each in tried]
+            told = [f"{describe_setting(name, each['parameters'])}: {sum(each['successes'])}" for each in tried]
             told[best] = f"**{told[best]}**"
             rows.append([name, protocol, "; ".join(told)])
     caption = "Every setting that was tried, with its successes, 12 at most (bcpnn, innate: 6); the chosen one is bold."

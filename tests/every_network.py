@@ -35,14 +35,14 @@ def certified_classes():
 def ways_to_certify():
     """What there is to certify, by name: classes with given parameters, always with biases where there is that choice."""
     ways = {name: (cls, {}) for name, cls in certified_classes().items()}
-    flags = {name: cls for name, (cls, _) in ways.items() if typing.get_type_hints(cls.__init__).get("bias") is bool}
+    flags = {name: cls for name, (cls, _) in ways.items() if typing.get_type_hints(cls).get("bias") is bool}
     return ways | {f"{name} with biases": (cls, {"bias": True}) for name, cls in flags.items()}
 
 
 def draw_network(cls, N, rng, *, order=1, kind="whole", given=None, tries=200):
     """A network of the class that can be certified, its other parameters drawn by chance, with weights of a kind (`KINDS`)."""
     known = inspect.signature(cls).parameters
-    hints = typing.get_type_hints(cls.__init__)
+    hints = typing.get_type_hints(cls)
     fixed = {key: value for key, value in SMALL.items() if key in known} | {"on_conflict": "learn"} | (given or {})
     if order > 1:
         fixed["order"] = order

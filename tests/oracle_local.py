@@ -70,7 +70,7 @@ def logistic(z):
     return 1 / (1 + math.exp(-z)) if z >= 0 else math.exp(z) / (1 + math.exp(z))
 
 
-def stochastic_learning(W, X, draws, N, *, beta, decay, eta, trace, baseline, baseline_rate):
+def stochastic_learning(W, X, draws, N, *, beta, eta, trace, baseline, baseline_rate):
     """One presentation of a sequence of 0 and 1; `W[i]` are the weights of neuron i, its bias last. Changes W.
 
     Gives the log likelihood of what was shown and the new baseline. Every sum over the past is written out.
@@ -78,7 +78,7 @@ def stochastic_learning(W, X, draws, N, *, beta, decay, eta, trace, baseline, ba
     A = len(W)
     active, before, total = [[*X[0], *[0] * (A - N)]], [], 0.0  # what all neurons did, and the eligibilities of hidden weights
     for t in range(len(X) - 1):
-        s = [sum(decay**k * active[t - k][j] for k in range(t + 1)) for j in range(A)] + [1.0]
+        s = [*active[t], 1.0]
         u = [sum(W[i][j] * s[j] for j in range(A + 1)) for i in range(A)]
         rho = [logistic(beta * u[i]) for i in range(A)]
         hidden = [1 if draws[t][i - N] < rho[i] else 0 for i in range(N, A)]
@@ -98,12 +98,12 @@ def stochastic_learning(W, X, draws, N, *, beta, decay, eta, trace, baseline, ba
     return total, baseline
 
 
-def stochastic_recall(W, cue, N, steps, decay):
+def stochastic_recall(W, cue, N, steps):
     """The most probable state of every neuron, step after step; patterns of +-1 and the smallest |u| on the way."""
     A = len(W)
     active, path, nearest = [[*[(1 if v > 0 else 0) for v in cue], *[0] * (A - N)]], [list(cue)], math.inf
     for t in range(steps):
-        s = [sum(decay**k * active[t - k][j] for k in range(t + 1)) for j in range(A)] + [1.0]
+        s = [*active[t], 1.0]
         u = [sum(W[i][j] * s[j] for j in range(A + 1)) for i in range(A)]
         nearest = min(nearest, *map(abs, u))
         active.append([1 if h >= 0 else 0 for h in u])

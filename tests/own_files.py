@@ -1,4 +1,4 @@
-"""Files as people bring them: a small film in several forms, and how a file is refused."""
+"""Files as people bring them: a small film in several forms, and how a file is rejected."""
 
 from importlib.util import find_spec
 
@@ -29,7 +29,7 @@ def save_folder(folder, frames=FRAMES, names=None):
 
 
 def says(path, match, **options):
-    """The file is refused with one sentence that names it."""
+    """The file is rejected with one sentence that names it."""
     with pytest.raises(ValueError, match=match) as caught:
         load(path, **options)
     sentence = str(caught.value)

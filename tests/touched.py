@@ -8,16 +8,20 @@ ROOT = Path(__file__).parents[1]
 
 
 def touched(files):
-    """Return the folders of tests that mirror changed files, and files of tests that changed themselves.
+    """Return the folders of tests of changed files: those that mirror a folder, and that of all pages and examples.
 
-    >>> touched(["src/seqattractor/zoo/dense.py", "tests/io/test_nwb.py", "docs/index.rst", "tests/oracle.py"])
-    ['tests/io', 'tests/zoo']
+    >>> touched(["src/seqattractor/zoo/dense.py", "tests/io/test_nwb.py", "examples/plot_tune.py", "tests/oracle.py"])
+    ['tests/docs', 'tests/io', 'tests/zoo']
     """
-    folders = {
-        Path(name).parts[2 if name.startswith("src/") else 1]
-        for name in files
-        if name.startswith(("src/", "tests/")) and "/" in name[6:]
-    }
+    folders = set()
+    for name in files:
+        first, *rest = Path(name).parts or ("",)
+        if first in ("docs", "examples") or first == "README.md":
+            folders.add("docs")
+        elif first == "benchmarks":
+            folders.add("benchmarks")
+        elif first in ("src", "tests"):
+            folders.add(rest[1 if first == "src" else 0])
     return sorted(f"tests/{folder}" for folder in folders if (ROOT / "tests" / folder).is_dir())
 
 

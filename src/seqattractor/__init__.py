@@ -10,8 +10,8 @@ True
 Public names are listed in ``__init__.pyi`` and load on first use, so that importing the package stays quick.
 """
 
-from seqattractor._suggest import public_names as _public_names
+import lazy_loader as _lazy
 
 __version__ = "0.2.0.dev0"  # the one place where it stands: pyproject.toml takes it from here
 
-__getattr__, __dir__, __all__ = _public_names(__name__, __file__)
+__getattr__, __dir__, __all__ = _lazy.attach_stub(__name__, __file__)

@@ -23,7 +23,8 @@ def say(value: Any) -> str:
     if isinstance(value, np.ndarray) and value.ndim:
         return f"an array of shape {value.shape}"
     if _is_number(value, numbers.Integral) and abs(int(value)) >= 10**40:
-        return f"a number of {_digits(abs(int(value)))} digits"
+        digits = int(abs(int(value)).bit_length() * 0.30102999566398120) + 1  # Python does not write very large ones
+        return f"a number of {digits} digits"
     try:
         text = " ".join(repr(value).split())
     except Exception:  # a huge fraction has no decimal form, and users' objects may have none at all
@@ -31,13 +32,8 @@ def say(value: Any) -> str:
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 
-def _digits(value: int) -> int:
-    """How many decimal digits a large number has; Python does not write very large ones."""
-    return int(value.bit_length() * 0.30102999566398120) + 1
-
-
 def _is_number(value: Any, kind: type = numbers.Real) -> bool:
-    """Whether a value is a number; True and False are none, and neither is a time, which numpy calls an integer."""
+    """Return whether a value is a number; True, False and times, which numpy calls integers, are none."""
     return isinstance(value, kind) and not isinstance(value, (bool, np.timedelta64))
 
 
@@ -51,9 +47,7 @@ def reject_masked(values: Any, name: str) -> None:
             if isinstance(part, (list, tuple, ma.MaskedArray)):
                 reject_masked(part, name)
     elif isinstance(values, ma.MaskedArray) and ma.is_masked(values):
-        raise ValueError(
-            f"{name} has masked values, and a pattern has a value for every unit; fill them first, as in {name}.filled(-1)."
-        )
+        raise ValueError(f"{name} has masked values; fill them first, as in {name}.filled(-1).")
 
 
 def is_count(value: Any, least: int = 1) -> bool:
@@ -87,19 +81,17 @@ def check_count_or_auto(value: Any, name: str) -> int | None:
 
 
 def check_number(value: Any, name: str) -> float:
-    """Check a finite number of a size that one can reckon with."""
+    """Check a finite number, at most `LARGEST` in size."""
     if not _is_number(value):
         raise TypeError(f"{name} must be a number, but it is {say(value)}.")
     try:
         number = float(value)
     except OverflowError:
-        number = float("inf")
-    if isinstance(value, numbers.Rational) and not np.isfinite(number):
-        raise ValueError(f"{name} must lie between {-LARGEST:g} and {LARGEST:g}, but it is {say(value)}.")
+        number = 10 * LARGEST
     if not np.isfinite(number):
         raise ValueError(f"{name} must be finite, but it is {value}.")
     if abs(number) > LARGEST:
-        raise ValueError(f"{name} must lie between {-LARGEST:g} and {LARGEST:g}, but it is {number:g}.")
+        raise ValueError(f"{name} must lie between {-LARGEST:g} and {LARGEST:g}, but it is {say(value)}.")
     return number
 
 
@@ -220,19 +212,15 @@ def check_memory(n_bytes: int, what: str) -> None:
 
 
 def _memory() -> float:
-    """How many bytes this process may have: all that the machine has, or less if it is bounded."""
-    try:
-        bounds: list[float] = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
-    except (AttributeError, OSError, ValueError):  # other systems
-        return float("inf")
+    """Return how many bytes this process may have: all that the machine has, or less if it is bounded."""
     try:
         import resource
 
-        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
-        bounds += [limit] if limit != resource.RLIM_INFINITY else []
-    except (ImportError, OSError):
-        pass
-    return min(bounds)
+        there = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (ImportError, AttributeError, OSError, ValueError):  # other systems
+        return float("inf")
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    return there if limit == resource.RLIM_INFINITY else min(there, limit)
 
 
 def check_text(value: Any, name: str) -> str:

@@ -12,17 +12,17 @@ PATIENCE = 60.0
 """Seconds to wait for a worker, or for an answer of the scheduler."""
 
 _BETWEEN = 2.0  # seconds between two questions to the scheduler; workers come and go
-_TELLERS = ("distributed", "tornado", "asyncio")  # loggers of tracebacks where one sentence is enough
+_LOGGERS = ("distributed", "tornado", "asyncio")  # loggers of tracebacks where one sentence is enough
 
 _Result = TypeVar("_Result")
 
 
 class ClusterLost(OSError):
-    """The scheduler, or every worker, is gone for good."""
+    """The scheduler, or every worker, is lost."""
 
 
 class Watch:
-    """Asks a cluster now and then whether it is still there."""
+    """Checks now and then that a cluster still answers."""
 
     def __init__(self, client: Any, patience: float = PATIENCE) -> None:
         self.client, self.patience = client, patience
@@ -31,7 +31,7 @@ class Watch:
         self._last_worker = time.monotonic()
 
     def threads(self) -> int:
-        """How many tasks the cluster can do at once; raises `ClusterLost` if there is none to ask, or has long been no worker."""
+        """Return how many tasks the cluster can do at once; raise `ClusterLost` if it is gone."""
         now = time.monotonic()
         if now - self._asked >= _BETWEEN:
             threads = sum(self.ask(self._ask_for_threads).values())
@@ -58,25 +58,26 @@ class Watch:
             raise ClusterLost(f"the Dask scheduler does not answer any more ({in_a_line(error)})") from error
 
 
+def _reject(record: logging.LogRecord) -> bool:
+    """Let no message pass."""
+    return False
+
+
 @contextmanager
 def quiet_logs() -> Iterator[None]:
     """Silence the logs of `distributed` about lost connections."""
-
-    def nothing(record: logging.LogRecord) -> bool:
-        return False
-
-    loggers = [logging.getLogger(name) for name in list(logging.root.manager.loggerDict) if name.split(".")[0] in _TELLERS]
+    loggers = [logging.getLogger(name) for name in list(logging.root.manager.loggerDict) if name.split(".")[0] in _LOGGERS]
     for logger in loggers:
-        logger.addFilter(nothing)
+        logger.addFilter(_reject)
     try:
         yield
     finally:
         for logger in loggers:
-            logger.removeFilter(nothing)
+            logger.removeFilter(_reject)
 
 
 def in_a_line(error: BaseException) -> str:
-    """What an error of `distributed` says, in one line for people: without the names of tasks and without an end."""
+    """Return the message of an error of `distributed` in one line, without the names of tasks."""
     first = next(iter(str(error).strip().splitlines()), "").rstrip(".")
     if "scheduler-connection-lost" in first:
         return "the connection to the scheduler is gone"

@@ -9,12 +9,9 @@ from html import escape
 from itertools import islice
 from typing import Any, ClassVar
 
-from seqattractor._named_axes import NamedAxes, varying
+from seqattractor._named_axes import NamedAxes
 
 _ROWS_SHOWN = 10
-_ROWS_READ = 1000  # to see which columns are the same in every row
-_COLUMNS_SHOWN = 8
-_CHARACTERS_SHOWN = 500
 
 
 class Result:
@@ -94,8 +91,8 @@ class Result:
         axes = self._named_axes()
         if axes is None:
             raise NotImplementedError(f"a {type(self).__name__} has no axes; its numbers are in rows() and to_pandas().")
-        told = {"result": type(self).__name__, "description": self.describe()}
-        return replace(axes, attributes=told | dict(axes.attributes)).dataset()
+        about = {"result": type(self).__name__, "description": self.describe()}
+        return replace(axes, attributes=about | dict(axes.attributes)).dataset()
 
     def _named_axes(self) -> NamedAxes | None:
         """The numbers along named axes, if there are axes; needs no xarray."""
@@ -135,46 +132,37 @@ class Result:
         return answer[:1].lower() + answer[1:] if rest == rest.lower() else answer
 
     def _repr_html_(self) -> str:
-        """The description and the first rows, for notebooks; a long description folds away."""
-        words = self.describe()
-        head = _heading(type(self).__name__, words)
-        if len(words) > _CHARACTERS_SHOWN:
-            answer = repr(self).removeprefix(f"{type(self).__name__}: ").partition("\n")[0]
-            head = _heading(type(self).__name__, answer)
-            head += f"<details><summary>Described</summary><p>{_lines(words)}</p></details>"
-        return head + _table(list(islice(self.rows(), _ROWS_READ)))
+        """Return the description and the first rows, for notebooks."""
+        return _heading(type(self).__name__, self.describe()) + _table(list(islice(self.rows(), _ROWS_SHOWN + 1)))
 
 
 def _table(rows: list[Mapping[str, Any]]) -> str:
-    """The first rows; columns of a wide table that are the same everywhere stand in a line above it."""
+    """Return the first rows as HTML."""
     if not rows or not rows[0]:
         return ""
-    names, above = list(rows[0]), ""
-    if len(names) > _COLUMNS_SHOWN and 1 < len(rows) < _ROWS_READ and (different := varying(rows, names)):
-        same = {name: value for name, value in rows[0].items() if name not in different and value is not None}
-        names, above = different, f"<p>In every row: {escape(', '.join(f'{k} {_cell(v)}' for k, v in same.items()))}.</p>"
-    titles = "".join(f"<th>{escape(name)}</th>" for name in names)
-    cells = ("".join(f"<td>{escape(_cell(row[name]))}</td>" for name in names) for row in rows[:_ROWS_SHOWN])
+    titles = "".join(f"<th>{escape(name)}</th>" for name in rows[0])
+    cells = ("".join(f"<td>{escape(_cell(value))}</td>" for value in row.values()) for row in rows[:_ROWS_SHOWN])
     body = "".join(f"<tr>{row}</tr>" for row in cells)
     more = "<p>More rows in to_pandas().</p>" if len(rows) > _ROWS_SHOWN else ""
-    return f"{above}<table><thead><tr>{titles}</tr></thead><tbody>{body}</tbody></table>{more}"
+    return f"<table><thead><tr>{titles}</tr></thead><tbody>{body}</tbody></table>{more}"
 
 
 def _heading(name: str, words: str) -> str:
-    """A name and a description, as HTML."""
-    return f"<p><b>{escape(name)}</b> {_lines(words)}</p>"
-
-
-def _lines(words: str) -> str:
-    """Words in HTML, with their lines."""
-    return escape(words).replace("\n", "<br>")
+    """Return a name and a description as HTML."""
+    lines = escape(words).replace("\n", "<br>")
+    return f"<p><b>{escape(name)}</b> {lines}</p>"
 
 
 def html_card(name: str, words: str, facts: Mapping[str, str]) -> str:
-    """Return what there is to say of a thing, and facts under titles, as HTML for notebooks."""
+    """Return a description and facts under titles as HTML for notebooks."""
     left = 'style="text-align: left"'
     rows = "".join(f"<tr><th {left}>{escape(title)}</th><td {left}>{escape(fact)}</td></tr>" for title, fact in facts.items())
     return f'{_heading(name, words)}<table style="margin-bottom: 0.6em"><tbody>{rows}</tbody></table>'
+
+
+def plural(number: int, noun: str) -> str:
+    """Return a number of things in words: "1 unit", "2 units"."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _cell(value: Any) -> str:

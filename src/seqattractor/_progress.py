@@ -1,4 +1,4 @@
-"""Progress of long work: bars on a terminal and in a notebook, now and then a line elsewhere, nothing for programs."""
+"""Progress of long work: bars on a terminal and in a notebook, a line now and then elsewhere."""
 
 from __future__ import annotations
 
@@ -15,63 +15,30 @@ from seqattractor._checks import check_flag
 if TYPE_CHECKING:
     from seqattractor.study.run import Progress
 
-_SECONDS_BEFORE_LINES = 2.0  # of a fit: a short one is over before
 _SECONDS_BETWEEN_LINES = 10.0
-_SECONDS_BEFORE_SPEED = 1.0
 _SECONDS_BETWEEN_DRAWINGS = 0.1  # in a notebook, where each one is a message to the browser
 
-_Draw = Callable[[int, int | None, str, str], None]
-"""Draws a bar, given how much is done, the total if it is known, a note to stand beside it, and all of that in words."""
+_Draw = Callable[[int, int | None, str], None]
+"""Draws a bar, given how much is done, the total if it is known, and a note to stand beside it."""
 
 
 @contextmanager
 def trial_bars(*, quiet: bool = False) -> Iterator[Callable[[str], Callable[[Progress], None]]]:
-    """Provide a function that makes a bar for trials under a title: done, failed, trials per second, time left.
+    """Provide a function that makes a bar for trials under a title: done, failed, time left.
 
     Where bars cannot be drawn, a line is printed every 10 s and at the end of each title.
     """
     with _bars(quiet=quiet) as begin:
 
         def bar(title: str) -> Callable[[Progress], None]:
-            draw, line, pace = begin(title, None), _Lines(quiet or begin.draws, _SECONDS_BETWEEN_LINES), _Pace()
+            draw = begin(title, "trials")
 
             def show(progress: Progress) -> None:
-                now = time.monotonic()
-                speed, over = pace(progress.done, now), progress.done == progress.total
-                parts = [f"{speed:.3g} trials/s"] if speed else []
-                parts += ["starting"] if pace.since is None and not over else []
-                parts += [f"{progress.failed} failed"] if progress.failed else []
-                note = ", ".join(parts)
-                parts += [f"about {(progress.total - progress.done) / speed:.0f} s left"] if speed else []
-                words = ", ".join([f"{title}: {progress.done} of {progress.total} trials", *([] if over else parts)])
-                draw(progress.done, progress.total, note, words)
-                line(words, now, last=over)
+                draw(progress.done, progress.total, f"{progress.failed} failed" if progress.failed else "")
 
             return show
 
         yield bar
-
-
-class _Pace:
-    """Trials per second, counted from the end of the first one, so without the start of workers.
-
-    Trials of an earlier run do not count. The speed is given only after a second: workers that start together end their first
-    trials together.
-    """
-
-    def __init__(self) -> None:
-        self.before: int | None = None
-        self.since: tuple[int, float] | None = None
-
-    def __call__(self, done: int, now: float) -> float | None:
-        """Return the speed at a time at which so many trials are done, or None if it is not known yet."""
-        if self.before is None:
-            self.before = done
-        if self.since is None:
-            self.since = (done, now) if done > self.before else None
-            return None
-        seconds = now - self.since[1]
-        return (done - self.since[0]) / seconds if done > self.since[0] and seconds >= _SECONDS_BEFORE_SPEED else None
 
 
 @contextmanager
@@ -103,37 +70,33 @@ def also_shown(
 def epoch_progress(most: int | None, *, quiet: bool = False, stays: bool = False) -> Iterator[Callable[[int, int, int], None]]:
     """Provide a callback for `fit` that shows epochs and errors; in the end the bar disappears or `stays`.
 
-    Where bars cannot be drawn, a line is printed after 2 s, then every 10 s, and at the end if it `stays`.
+    Where bars cannot be drawn, a line is printed every 10 s, and at the end if it `stays`.
     """
     with _bars(quiet=quiet, transient=not stays) as begin:
-        draw, line = begin("learning, epoch", most), _Lines(quiet or begin.draws)
+        draw = begin("learning", "epochs")
 
         def show(epoch: int, hidden: int, visible: int) -> None:
-            note = f"{hidden} hidden, {visible} visible errors"
-            words = f"learning: epoch {epoch}, {note}"
-            draw(epoch, most if hidden or visible else epoch, note, words)  # without errors there is nothing left to do
-            line(words, time.monotonic())
+            # Without errors nothing is left to do.
+            draw(epoch, most if hidden or visible else epoch, f"{hidden} hidden, {visible} visible errors")
 
         yield show
-        if stays:
-            line.end()
 
 
 @contextmanager
 def part_progress(*, quiet: bool = False) -> Iterator[Callable[[str], None]]:
     """Provide a function that shows which part of a long job is being done; on a terminal it disappears at the end.
 
-    Where there is no terminal, a part is named if it begins more than 2 s after the start and 10 s after the last line.
+    Where there is no terminal, a part is named if it begins 10 s or more after the last line.
     """
     from rich.console import Console
 
     console = Console(stderr=True, quiet=quiet)
-    line = _Lines(quiet or console.is_terminal)
+    line = _Line(quiet or console.is_terminal)
     with console.status("") as status:
 
         def show(part: str) -> None:
             status.update(f"{part} ...")
-            line(f"{part} ...", time.monotonic())
+            line(f"{part} ...")
 
         yield show
 
@@ -144,108 +107,92 @@ def in_notebook() -> bool:
     return ipython is not None and getattr(ipython.get_ipython(), "kernel", None) is not None
 
 
-def say_line(words: str) -> None:
+def print_line(words: str) -> None:
     """Print a line about progress: to standard error, which a notebook would show as if something had gone wrong."""
     print(words, file=sys.stdout if in_notebook() else sys.stderr)
 
 
-class _Lines:
-    """Lines where no bar can be drawn: one after a while, then at most one every 10 s."""
+class _Line:
+    """A line where no bar can be drawn, at most every 10 s."""
 
-    def __init__(self, quiet: bool, first: float = _SECONDS_BEFORE_LINES) -> None:
-        self.quiet, self.due = quiet, time.monotonic() + first
-        self.words = self.printed = ""
+    def __init__(self, quiet: bool = False) -> None:
+        self.quiet, self.due = quiet, time.monotonic() + _SECONDS_BETWEEN_LINES
 
-    def __call__(self, words: str, now: float, *, last: bool = False) -> None:
+    def __call__(self, words: str, *, last: bool = False) -> None:
         """Print a line if one is due, or if it is the last one."""
-        self.words = words
-        if last or now > self.due:
+        now = time.monotonic()
+        if not self.quiet and (last or now >= self.due):
             self.due = now + _SECONDS_BETWEEN_LINES
-            self.end()
-
-    def end(self) -> None:
-        """Print the last line, unless it is printed already."""
-        if not self.quiet and self.words != self.printed:
-            self.printed = self.words
-            say_line(self.words)
-
-
-class _Bars:
-    """Begins bars, none of which can be seen."""
-
-    draws = False
-
-    def __call__(self, title: str, total: int | None) -> _Draw:
-        """Begin a bar; without a total nobody knows how long it will take."""
-        return lambda done, total, note, words: None
+            print_line(words)
 
 
 @contextmanager
-def _bars(*, quiet: bool, transient: bool = False) -> Iterator[_Bars]:
-    """Provide bars in a notebook or on standard error, drawn only where they can be seen."""
+def _bars(*, quiet: bool, transient: bool = False) -> Iterator[Callable[[str, str], _Draw]]:
+    """Provide a function that begins a bar, given its title and what it counts."""
     if quiet:
-        yield _Bars()
+        yield lambda title, unit: lambda done, total, note: None
         return
     if in_notebook():
         page = _NotebookBars()
-        try:
-            yield page
-        finally:
-            page.draw()
+        yield page.begin
+        page.draw()
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     console = Console(stderr=True)
-    if not console.is_terminal:
-        yield _Bars()
+    if console.is_terminal:
+        note = TextColumn("{task.fields[note]}")
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), note, TimeRemainingColumn())
+        with Progress(*columns, console=console, transient=transient) as bars:
+            yield lambda title, unit: _terminal_bar(bars, title)
         return
-    note = TextColumn("{task.fields[note]}")
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), note, TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=transient, speed_estimate_period=300) as bars:
-        yield _TerminalBars(bars)
+    yield lambda title, unit: _lines(title, unit, ends=not transient)
 
 
-class _TerminalBars(_Bars):
-    """Bars of rich."""
+def _terminal_bar(bars: Any, title: str) -> _Draw:
+    """Begin a bar of rich; trials of an earlier run do not count for the time left."""
+    task = bars.add_task(title, total=None, note="", start=False)
 
-    draws = True
+    def draw(done: int, total: int | None, note: str) -> None:
+        if not bars.tasks[task].started:
+            bars.reset(task, total=total, completed=done)
+        bars.update(task, completed=done, total=total, note=note)
 
-    def __init__(self, bars: Any) -> None:
-        self.bars = bars
-
-    def __call__(self, title: str, total: int | None) -> _Draw:
-        """Begin a bar; what is done when it is first drawn does not count for the time left."""
-        task, begun = self.bars.add_task(title, total=total, note=""), False
-
-        def draw(done: int, total: int | None, note: str, words: str) -> None:
-            nonlocal begun
-            if not begun:
-                begun = True
-                self.bars.reset(task, total=total, completed=done)
-            self.bars.update(task, completed=done, total=total, note=note)
-
-        return draw
+    return draw
 
 
-class _NotebookBars(_Bars):
-    """Bars of HTML, one piece of output that is replaced as they grow: it needs no widgets, and stays in the saved notebook."""
+def _lines(title: str, unit: str, *, ends: bool) -> _Draw:
+    """Begin lines under a title; `ends` says whether one is printed when all is done."""
+    line = _Line()
+    return lambda done, total, note: line(_words(title, unit, done, total, note), last=ends and done == total)
 
-    draws = True
+
+def _words(title: str, unit: str, done: int, total: int | None, note: str) -> str:
+    """Return what a bar shows in words."""
+    of = "" if total is None else f" of {total}"
+    return f"{title}: {done}{of} {unit}" + (f", {note}" if note else "")
+
+
+class _NotebookBars:
+    """Bars of HTML, one piece of output that is replaced as they grow.
+
+    It needs no widgets, and stays in the saved notebook.
+    """
 
     def __init__(self) -> None:
         self.lines: list[tuple[str, str]] = []
         self.output: Any = None
         self.drawn = 0.0
 
-    def __call__(self, title: str, total: int | None) -> _Draw:
+    def begin(self, title: str, unit: str) -> _Draw:
         """Begin a bar."""
         number = len(self.lines)
         self.lines.append(("<progress></progress>", title))
 
-        def draw(done: int, total: int | None, note: str, words: str) -> None:
+        def draw(done: int, total: int | None, note: str) -> None:
             size = "" if total is None else f' value="{done}" max="{max(total, 1)}"'
-            self.lines[number] = f"<progress{size}></progress>", words
+            self.lines[number] = f"<progress{size}></progress>", _words(title, unit, done, total, note)
             if time.monotonic() - self.drawn > _SECONDS_BETWEEN_DRAWINGS:
                 self.draw()
 

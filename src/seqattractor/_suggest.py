@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 
@@ -32,18 +32,3 @@ def no_such(kind: str, name: Any, known: Iterable[str], groups: Iterable[str] = 
     together = f", and together {', '.join(several[:-1])} and {several[-1]}" if several[1:] else ""
     meant = did_you_mean(name, [*names, *several]) or f"the {kind}s are {', '.join(names)}{together}."
     return f"there is no {kind} {say(name)}; {meant}"
-
-
-def public_names(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
-    """Return ``__getattr__``, ``__dir__`` and ``__all__`` of a package whose ``__init__.pyi`` lists its lazy names."""
-    import lazy_loader
-
-    load, names, public = lazy_loader.attach_stub(package, file)
-
-    def get(name: str) -> Any:
-        if name in public or name.startswith("_"):
-            return load(name)
-        meant = did_you_mean(name, public)
-        raise AttributeError(f"{package} has no name {name!r}" + (f"; {meant}" if meant else "."))
-
-    return get, names, public

@@ -8,6 +8,7 @@ from __future__ import annotations
 import numbers
 import zlib
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,14 +18,12 @@ from seqattractor.sequences import Patterns, check_frame_shape, check_patterns
 
 __all__ = ["Seed", "as_generator", "flip", "occlude"]
 
+_LONGEST_SEED = 1000  # numpy would mix all of it
 Seed = int | Sequence[int] | np.random.Generator | np.random.RandomState | np.random.SeedSequence | None
-
-_LONGEST_SEED = 1000
-_SOURCES = np.random.Generator, np.random.BitGenerator, np.random.SeedSequence
 
 
 def _is_whole(value: object) -> bool:
-    """Whether a value is a whole number; True, False and times are none."""
+    """Return whether a value is a whole number; True, False and times are none."""
     return isinstance(value, numbers.Integral) and not isinstance(value, (bool, np.timedelta64))
 
 
@@ -50,24 +49,23 @@ def as_generator(rng: Seed, purpose: str = "") -> np.random.Generator:
     """
     if isinstance(rng, np.random.RandomState):
         return np.random.default_rng(rng.randint(2**31, size=4))
-    if isinstance(rng, (int, np.integer)) and not isinstance(rng, bool) and rng < 0:
-        raise ValueError(f"a seed must be 0 or more, but it is {say(rng)}.")
-    wrong = f"a seed is a whole number, a list of these, a numpy Generator or None, not {say(rng)}."
-    if isinstance(rng, (list, tuple, range)) or (isinstance(rng, np.ndarray) and rng.ndim):
-        if len(rng) > _LONGEST_SEED:  # numpy would mix all of it
-            raise ValueError(f"a list of whole numbers that is a seed must have at most {_LONGEST_SEED} of them.")
-        if not all(map(_is_whole, rng)):  # numpy overflows the stack with a matrix, whose rows are matrices again
-            raise TypeError(wrong)
-    elif not (rng is None or _is_whole(rng) or isinstance(rng, _SOURCES)):
-        raise TypeError(wrong)
-    try:
-        if purpose and rng is not None and not isinstance(rng, (np.random.Generator, np.random.BitGenerator)):
-            seeds = rng if isinstance(rng, np.random.SeedSequence) else np.random.SeedSequence(rng)
-            key = (*seeds.spawn_key, zlib.crc32(purpose.encode()))
-            return np.random.default_rng(np.random.SeedSequence(seeds.entropy, spawn_key=key))
+    if isinstance(rng, (np.random.Generator, np.random.BitGenerator)):
         return np.random.default_rng(rng)
-    except (TypeError, ValueError, AttributeError, OverflowError):  # whatever numpy stumbles over is not a seed
-        raise TypeError(wrong) from None
+    if isinstance(rng, (int, np.integer)) and rng < 0:
+        raise ValueError(f"a seed must be 0 or more, but it is {say(rng)}.")
+    if rng is None or isinstance(rng, np.random.SeedSequence):
+        seeds = rng or np.random.SeedSequence()
+    else:
+        several = isinstance(rng, (list, tuple)) or (isinstance(rng, np.ndarray) and rng.ndim)
+        parts: Any = rng if several else [rng]
+        if len(parts) > _LONGEST_SEED or not all(_is_whole(part) and int(part) >= 0 for part in parts):
+            most = f"at most {_LONGEST_SEED} of these in a list"
+            raise TypeError(f"a seed is a whole number, {most}, a numpy Generator or None, not {say(rng)}.")
+        seeds = np.random.SeedSequence(rng)
+    if purpose and rng is not None:
+        key = (*seeds.spawn_key, zlib.crc32(purpose.encode()))
+        seeds = np.random.SeedSequence(seeds.entropy, spawn_key=key)
+    return np.random.default_rng(seeds)
 
 
 def flip(x: ArrayLike, k: int, rng: Seed = None) -> Patterns:

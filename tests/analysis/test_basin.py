@@ -11,7 +11,7 @@ from strategies import sequences
 
 
 class Table(sa.SequenceMemory):
-    """Answers from a table of transitions and repeats what it does not know."""
+    """Answers from a table of transitions and repeats others."""
 
     def fit(self, X, lengths=None):
         inputs, targets, _ = self.transitions(X, lengths)
@@ -97,7 +97,7 @@ def test_one_seed_gives_one_answer():
 @pytest.mark.parametrize(
     ("options", "words"), [({"settle": 0}, "settle must be"), ({"flips": -1}, "flips must be"), ({"flips": 99}, "0 to 40")]
 )
-def test_bad_numbers_are_refused(options, words):
+def test_bad_numbers_are_rejected(options, words):
     X = sa.datasets.random_periodic(5, 40, rng=0)
     with pytest.raises(ValueError, match=words):
         sa.basin_fraction(Nearest().fit(X), X, **options)
@@ -192,7 +192,7 @@ def test_a_network_that_sees_two_patterns_is_measured_by_what_recall_shows(kind,
         assert np.all((cues != windows).sum(axis=2) == flips)
         right = []
         for t, cue in enumerate(cues, 1):
-            # After C A comes B, but only a closed loop says so.
+            # After C A comes B, but only in a closed loop.
             steps = settle if closed else min(settle, len(X) - 1 - t)
             right.append(np.array_equal(net.recall(cue, steps=steps)[-1], X[(t + steps) % 4]))
         assert measured == np.mean(right)
@@ -220,7 +220,7 @@ def test_slow_synapses_are_measured_by_what_recall_shows_where_a_sequence_crosse
     curve = sa.robustness_curve(net, X, flips=[flips], trials=8, rng=1)
     ends = [passed(net, X, cue, t % 4, 1) for t, cue in enumerate(net.asked[0])]
     assert curve.successes[0] == sum(np.array_equal(end, X[t % 4 + 1]) for t, end in enumerate(ends))
-    assert curve.rate[0] < 1  # after A it cannot know whether B or C comes
+    assert curve.rate[0] < 1  # after A it is open whether B or C comes
 
 
 def test_attractors_of_a_loop_that_is_closed_for_two_patterns_are_the_stored_ones():

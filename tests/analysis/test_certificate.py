@@ -123,7 +123,7 @@ def test_the_programs_alone_find_the_brute_force_number(which):
 
 @settings(max_examples=60)
 @given(st.integers(0, 10**6), st.integers(1, 7), st.booleans())
-def test_one_neuron_withstands_exactly_what_is_said(seed, n, whole):
+def test_one_neuron_withstands_exactly_its_radius(seed, n, whole):
     rng = np.random.default_rng(seed)
     weights = rng.integers(-3, 4, size=(1, n)).astype(float) if whole else rng.standard_normal((1, n))
     layer = Layer(weights, np.array([float(rng.integers(-2, 3))]), -1, 1)
@@ -279,7 +279,7 @@ def test_transitions_that_are_not_made_are_marked():
     assert "pattern 4 of sequence 0" in certificate.describe()
 
 
-def test_several_sequences_and_a_context_are_told_apart():
+def test_several_sequences_and_a_context_are_distinguished():
     A, B = sa.datasets.random_periodic(8, 30, rng=0), sa.datasets.random_periodic(6, 30, rng=1)
     net = sa.SequenceAttractor(n_hidden=80, random_state=0, order=2).fit([A, B])
     certificate = sa.certify(net, [A, B])
@@ -317,7 +317,7 @@ def test_measured_robustness_is_perfect_within_the_certificate_and_falls_beyond(
         (lambda net, X: sa.robustness_curve(net, X, flips=[51]), "from 0 to 50"),
     ],
 )
-def test_bad_input_is_refused_in_one_sentence(trained, call, words):
+def test_bad_input_is_rejected_in_one_sentence(trained, call, words):
     with pytest.raises(ValueError, match=words):
         call(*trained)
 
@@ -346,7 +346,7 @@ def fewest_breaking_flips_of_a_window(net, window, target):
     return window.size + 1
 
 
-def test_networks_without_thresholds_are_refused():
+def test_networks_without_thresholds_are_rejected():
     X = sa.datasets.xor()
     with pytest.raises(sa.networks.NotApplicable, match="not a network of threshold neurons"):
         sa.certify(sa.zoo.LookupMemory().fit(X), X)

@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 import pytest
-from scipy.integrate import quad
 from scipy.optimize import linprog
 
 import seqattractor as sa
@@ -12,13 +11,6 @@ import seqattractor as sa
 
 def test_half_of_the_patterns_active_is_covers_two_patterns_for_each_weight():
     assert sa.analysis.gardner_capacity(0.5) == pytest.approx(2, abs=1e-9)
-
-
-def test_a_margin_of_one_leaves_about_half_a_pattern_for_each_weight():
-    # Gardner (1988): 1 / alpha = integral over t > -kappa of (t + kappa)^2 under the normal density.
-    inverse, _ = quad(lambda t: (t + 1) ** 2 * math.exp(-t * t / 2) / math.sqrt(2 * math.pi), -1, np.inf)
-    assert sa.analysis.gardner_capacity(0.5, kappa=1) == pytest.approx(1 / inverse, rel=1e-9)
-    assert sa.analysis.gardner_capacity(0.5, kappa=1) == pytest.approx(0.52, abs=0.005)
 
 
 def test_active_and_silent_are_interchangeable():
@@ -62,16 +54,6 @@ def test_real_perceptrons_end_near_the_limit():
 
 
 @pytest.mark.parametrize("active", [0, 1, -0.1, 2.0, 5e-324])
-def test_a_fraction_outside_0_to_1_is_refused(active):
+def test_a_fraction_outside_0_to_1_is_rejected(active):
     with pytest.raises(ValueError, match="active is the fraction of patterns"):
         sa.analysis.gardner_capacity(active)
-
-
-def test_margins_that_cannot_be_reckoned_with_are_refused():
-    with pytest.raises(ValueError, match="kappa is a multiple of the typical field"):
-        sa.analysis.gardner_capacity(kappa=1e6)
-
-
-def test_a_large_margin_leaves_a_parabola_to_minimise():
-    # f (kappa + theta)^2 + (1 - f) (kappa - theta)^2 has its minimum 4 f (1 - f) kappa^2.
-    assert sa.analysis.gardner_capacity(0.1, kappa=100) == pytest.approx(1 / (0.36 * 100**2), rel=1e-3)

@@ -64,14 +64,14 @@ def test_bench_says_that_the_plain_time_is_computed_from_a_few_epochs():
     assert "measured epochs" in done.output
 
 
-def test_an_unknown_case_is_refused_with_the_one_that_was_meant_or_all():
+def test_an_unknown_case_is_rejected_with_the_one_that_was_meant_or_all():
     for word, said in (("digit", "'digits'"), ("zebra", "random-70, random-150, digits, walker")):
         done = CliRunner().invoke(command, [word])
         assert done.exit_code == 2
         assert said in done.output
 
 
-def test_the_tables_in_readme_and_docs_are_those_of_the_kept_results():
+def test_the_tables_in_readme_and_docs_are_those_of_the_saved_results():
     done = subprocess.run(
         [sys.executable, ROOT / "benchmarks" / "report.py", "--check"], capture_output=True, text=True, check=False
     )

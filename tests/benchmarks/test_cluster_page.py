@@ -1,33 +1,33 @@
-"""The table of docs/engine.rst about clusters is that of the kept results, and what it computes follows from these."""
+"""The table of docs/engine.rst about clusters is that of the saved results, and what it computes follows from these."""
 
 import json
 
 import numpy as np
 import pytest
 
-import kept_pages
 import seqattractor as sa
-from kept_pages import DOCS
+import written_pages
 from seqattractor.engine.exact.fields import Gram
+from written_pages import DOCS
 
 
 @pytest.fixture(scope="module")
 def script():
-    return kept_pages.script("cluster")
+    return written_pages.script("cluster")
 
 
-def test_the_table_is_that_of_the_kept_results_and_is_shown(script):
-    kept = json.loads(script.KEPT.read_text())
-    assert script.PAGE.read_text() == script.page(kept)
+def test_the_table_is_that_of_the_saved_results_and_is_shown(script):
+    saved = json.loads(script.KEPT.read_text())
+    assert script.PAGE.read_text() == script.page(saved)
     assert f".. include:: {script.PAGE.name}\n" in (DOCS / "engine.rst").read_text()
-    for each in (kept["fit"], kept["trials"]):
+    for each in (saved["fit"], saved["trials"]):
         assert tuple(run["workers"] for run in each["runs"]) == script.WORKERS
-    one, two = kept["fit"]["runs"]
+    one, two = saved["fit"]["runs"]
     assert [one[name] for name in ("epochs", "updates")] == [two[name] for name in ("epochs", "updates")]
     assert two["bytes_sent"] - one["bytes_sent"] >= one["bytes_to_each"]  # more blocks also have more counts of errors
 
 
-def test_the_page_on_sweeps_says_that_a_cluster_is_not_for_speed_with_the_kept_seconds(script):
+def test_the_page_on_sweeps_says_that_a_cluster_is_not_for_speed_with_the_saved_seconds(script):
     one, two = (run["seconds"] for run in json.loads(script.KEPT.read_text())["fit"]["runs"])
     said = " ".join((DOCS / "sweeps.rst").read_text().split())
     assert "That is meant for workers with little memory, which hold only their blocks, and not for speed" in said
@@ -48,5 +48,5 @@ def test_a_size_is_that_of_all_arrays_wherever_they_are(script):
 
 
 @pytest.mark.parametrize(("count", "told"), [(7, "7 bytes"), (1500, "1.5 kB"), (2_000_000, "2.0 MB"), (8_400_000_000, "8.4 GB")])
-def test_bytes_are_told_in_a_unit_that_one_can_read(script, count, told):
+def test_bytes_are_given_in_a_unit_that_one_can_read(script, count, told):
     assert script.told_bytes(count) == told

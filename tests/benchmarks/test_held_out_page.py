@@ -1,22 +1,22 @@
-"""The held-out cases of docs/sparse.rst: tables are those of the kept results, and a study gives what is kept of it."""
+"""The held-out cases of docs/sparse.rst: tables are those of the saved results, and a study gives what is saved of it."""
 
 import json
 
 import pytest
 
-import kept_pages
-from kept_pages import DOCS, parts_shown, parts_written
+import written_pages
 from seqattractor.study import Grid, run_sweep
+from written_pages import DOCS, parts_shown, parts_written
 
 RESULTS = "held_out_results.inc"
 
 
 @pytest.fixture(scope="module")
 def script():
-    return kept_pages.script("held_out")
+    return written_pages.script("held_out")
 
 
-def test_the_tables_are_those_of_the_kept_results(script):
+def test_the_tables_are_those_of_the_saved_results(script):
     assert (DOCS / RESULTS).read_text() == script.page(json.loads(script.KEPT.read_text()))
 
 
@@ -24,10 +24,10 @@ def test_every_part_is_shown_once(script):
     assert parts_shown("sparse.rst", RESULTS) == parts_written(RESULTS) == sorted((*script.KINDS, "large"))
 
 
-def test_kept_cases_are_those_of_the_grids(script):
+def test_saved_cases_are_those_of_the_grids(script):
     sizes = {(kind, n, m, t) for (kind, n, m), grid in script.cases(1).items() for t in grid.settings["t"]}
-    kept = {tuple(row[key] for key in ("kind", "n", "m", "t")) for row in json.loads(script.KEPT.read_text())}
-    assert kept == sizes | {("random", *(script.LARGE[key] for key in ("n", "m", "t")))}
+    saved = {tuple(row[key] for key in ("kind", "n", "m", "t")) for row in json.loads(script.KEPT.read_text())}
+    assert saved == sizes | {("random", *(script.LARGE[key] for key in ("n", "m", "t")))}
 
 
 def test_trials_of_a_study_are_sorted_by_kind_and_averaged(script, tmp_path):

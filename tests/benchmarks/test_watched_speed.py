@@ -6,7 +6,7 @@ import pytest
 from bench import TOLERANCE, beside, command, is_slower, read_ratios
 from click.testing import CliRunner
 
-import kept_pages
+import written_pages
 
 CASE = {"case": "random-70", "plain_loop": "numpy 2.4.6", "n_jobs": 1, "ratio": 60.0}
 
@@ -67,7 +67,7 @@ def test_a_baseline_that_is_not_there_is_rejected_before_anything_is_measured(tm
 
 @pytest.fixture(scope="module")
 def shares():
-    return kept_pages.script("watched.shares")
+    return written_pages.script("watched.shares")
 
 
 TINY = {
@@ -93,5 +93,5 @@ def test_a_watched_benchmark_gives_a_share_of_the_plain_way(shares, name):
 
 
 def test_the_configuration_of_asv_names_the_folder_of_the_suite():
-    settings = json.loads((kept_pages.ROOT / "asv.conf.json").read_text())
-    assert (kept_pages.ROOT / settings["benchmark_dir"] / "shares.py").exists()
+    settings = json.loads((written_pages.ROOT / "asv.conf.json").read_text())
+    assert (written_pages.ROOT / settings["benchmark_dir"] / "shares.py").exists()

@@ -1,46 +1,46 @@
-"""The page that helps to choose a memory is made from kept results, and says who is best by rules that can be checked."""
+"""The page that helps to choose a memory is made from saved results, and says who is best by rules that can be checked."""
 
 import json
 
 import pytest
 
-import kept_pages
-from kept_pages import DOCS, parts_shown, parts_written
+import written_pages
 from seqattractor.networks import REGISTRY
 from seqattractor.study.tuning import tuned
+from written_pages import DOCS, parts_shown, parts_written
 
 RESULTS = "which_memory_results.inc"
 
 
 @pytest.fixture(scope="module")
 def script():
-    return kept_pages.script("which_memory")
+    return written_pages.script("which_memory")
 
 
 @pytest.fixture(scope="module")
-def kept(script):
+def saved(script):
     return json.loads(script.KEPT.read_text())
 
 
-def test_the_tables_are_those_of_the_kept_results(script, kept):
-    assert (DOCS / RESULTS).read_text() == script.page(kept)
+def test_the_tables_are_those_of_the_saved_results(script, saved):
+    assert (DOCS / RESULTS).read_text() == script.page(saved)
 
 
 def test_every_part_is_shown_once():
-    assert parts_shown("which_memory.rst", RESULTS) == parts_written(RESULTS) == ["decision", "everything", "refusals"]
+    assert parts_shown("which_memory.rst", RESULTS) == parts_written(RESULTS) == ["decision", "everything", "rejections"]
 
 
-def test_every_network_and_protocol_was_measured(script, kept):
-    assert [n["network"] for n in kept["networks"]] == list(REGISTRY)
+def test_every_network_and_protocol_was_measured(script, saved):
+    assert [n["network"] for n in saved["networks"]] == list(REGISTRY)
     for protocol, (values, *_) in script.CASES.items():
         for name in REGISTRY:
             wanted = list(values[:2] if name in script.SLOW else values) if script.takes_part(name, protocol) else []
-            assert [row["value"] for row in script.rows_of(kept, protocol, name)] == wanted, (protocol, name)
+            assert [row["value"] for row in script.rows_of(saved, protocol, name)] == wanted, (protocol, name)
 
 
-def test_every_row_has_the_setting_that_tuning_chose(kept):
+def test_every_row_has_the_setting_that_tuning_chose(saved):
     """A setting that tuning changes later makes the results out of date."""
-    for each in kept["rows"]:
+    for each in saved["rows"]:
         assert each["setting"] == tuned(each["network"], each["protocol"]).origin, (each["protocol"], each["network"])
 
 

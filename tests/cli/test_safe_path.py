@@ -42,6 +42,7 @@ def run(tmp_path):
     return run
 
 
+@pytest.mark.slow
 def test_a_sweep_in_two_processes_runs_nothing_of_the_current_folder(run):
     assert "8 added" in run(*SWEEP)
 

@@ -54,16 +54,6 @@ def test_names_given_in_python_are_answered_in_the_same_way(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("package", "misspelt", "right"),
-    [(sa, "SequenceAtractor", "SequenceAttractor"), (sa.datasets, "walkr", "walker"), (sa.plots, "film_strip", "filmstrip")],
-)
-def test_public_names_too(package, misspelt, right):
-    with pytest.raises(AttributeError, match=f"has no name '{misspelt}'; did you mean '{right}'"):
-        getattr(package, misspelt)
-    assert not hasattr(package, "__wrapped__")
-
-
-@pytest.mark.parametrize(
     ("words", "begun", "offered"),
     [
         ([], "le", ["learn"]),

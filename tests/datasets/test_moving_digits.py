@@ -84,6 +84,6 @@ def test_bad_arguments_are_named(arguments, words):
         moving_digits(**arguments)
 
 
-def test_a_number_of_sequences_that_is_no_whole_number_is_refused():
+def test_a_number_of_sequences_that_is_no_whole_number_is_rejected():
     with pytest.raises(TypeError, match=r"n_sequences must be a whole number, but it is 1\.5"):
         moving_digits(1.5)

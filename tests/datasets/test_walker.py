@@ -69,6 +69,6 @@ def test_fewer_and_smaller_frames_are_still_a_loop_of_distinct_ones(n_frames, sh
         ({"shrink": 3}, "shrink must be"),
     ],
 )
-def test_frames_that_there_are_not_are_refused(given, words):
+def test_frames_that_there_are_not_are_rejected(given, words):
     with pytest.raises(ValueError, match=words):
         walker(**given)

@@ -20,14 +20,20 @@ PROMISES = {
     "plot_walker": "after each step: 2000 0 0 0",
 }
 
+# Those that take more than a second, of which other examples and tests show the same calls.
+SLOW = ("plot_guarantees", "plot_replay_of_laps", "plot_why_sparse", "plot_your_own_rule")
 MOVING = ("plot_gallop", "plot_walker")
 
 
 def test_the_promised_examples_are_there():
-    assert set(PROMISES) <= {path.stem for path in EXAMPLES}
+    assert {*PROMISES, *SLOW, *MOVING} <= {path.stem for path in EXAMPLES}
 
 
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path",
+    [pytest.param(path, marks=pytest.mark.slow) if path.stem in SLOW else path for path in EXAMPLES],
+    ids=[path.stem for path in EXAMPLES],
+)
 def test_the_example_runs_and_draws_a_picture(path, capsys, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(plt, "show", lambda: None)

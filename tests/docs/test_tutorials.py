@@ -28,7 +28,11 @@ def follow(page: str) -> None:
     assert checker.failures == 0
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem.removeprefix("tutorial_"))
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(page, marks=pytest.mark.slow) if page.stem == "tutorial_capacity" else page for page in PAGES],
+    ids=[page.stem.removeprefix("tutorial_") for page in PAGES],
+)
 def test_a_tutorial_can_be_followed(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     follow(page.read_text())

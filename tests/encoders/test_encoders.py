@@ -14,8 +14,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import seqattractor as sa
 from films import grey_film
-from parameter_checks import PARAMETER_CHECKS
-from seqattractor.encoders import LevelCode, LevelEncoder, PopulationEncoder, SpikeBinner, ThresholdEncoder
+from seqattractor.encoders import LevelCode, LevelEncoder, PopulationEncoder, ThresholdEncoder
 
 TABLES = arrays(
     np.float64, st.tuples(st.integers(1, 6), st.integers(1, 4)), elements=st.floats(-1e6, 1e6, allow_subnormal=False, width=32)
@@ -32,12 +31,6 @@ ENCODERS = [
 @parametrize_with_checks(ENCODERS)
 def test_scikit_learns_own_checks(estimator, check):
     check(estimator)
-
-
-@pytest.mark.parametrize("check", PARAMETER_CHECKS)
-def test_the_binner_passes_those_that_feed_it_no_random_numbers(check):
-    """Its rows are spikes, two columns each, and it gives one row per time bin: the other checks expect one row per row."""
-    check("SpikeBinner", SpikeBinner())
 
 
 # -- codes, beside plain ones ---------------------------------------------------------------------------------------------
@@ -194,39 +187,6 @@ def test_an_angle_needs_its_period():
     assert angles.inverse_transform(angles.transform([[355], [5]])).ravel().tolist() == [0, 10]
 
 
-# -- spikes ---------------------------------------------------------------------------------------------------------------
-
-
-@given(st.lists(st.tuples(st.integers(0, 50), st.integers(0, 4)), min_size=1, max_size=30))
-def test_spikes_are_binned_as_by_hand_and_as_files_are(spikes):
-    X = np.array(spikes, dtype=float) * [0.25, 1]  # times in quarters of a second, exact in binary
-    binner = SpikeBinner(bin_size=0.5)
-    raster = binner.fit_transform(X)
-    start, units = min(t for t, _ in X), sorted({u for _, u in X})
-    fired = {(int((t - start) // 0.5), units.index(u)) for t, u in X}
-    assert {(int(t), int(j)) for t, j in np.argwhere(raster > 0)} == fired
-    ranks = [units.index(u) for _, u in X]
-    assert np.array_equal(raster > 0, sa.io.bin_spikes(X[:, 0], ranks, 0.5, n_units=len(units)))
-    back = binner.inverse_transform(raster)
-    assert np.array_equal(binner.transform(back), raster)
-    nearest = [min(abs(t - s) for s, v in back if v == u) for t, u in X]
-    assert max(nearest) <= 0.25
-
-
-def test_a_spike_of_an_unknown_unit_or_before_the_start_is_refused():
-    binner = SpikeBinner(0.1, start=0.0).fit([[0.0, 1], [0.5, 3]])
-    assert binner.get_feature_names_out().tolist() == ["unit1", "unit3"]
-    for spikes, says in (
-        ([[0.2, 2]], "unit 2, which was not there"),
-        ([[-0.2, 1]], "before the start"),
-        ([[0.1]], "two columns"),
-    ):
-        with pytest.raises(ValueError, match=says):
-            binner.transform(spikes)
-    with pytest.raises(ValueError, match="not enough memory"):
-        binner.transform([[1e15, 1]])
-
-
 # -- at home in scikit-learn ----------------------------------------------------------------------------------------------
 
 FILM = grey_film(8, 6).reshape(8, -1)
@@ -239,12 +199,6 @@ def test_a_pipeline_learns_numbers_and_its_recall_comes_back_as_numbers():
     cue = sa.noise.flip(encoder.transform(FILM[:1])[0], 8, rng=1)
     recalled = encoder.inverse_transform(net.recall(cue, steps=7))
     assert np.abs(recalled[1:] - FILM[1:]).max() <= 255 / 3 / 2
-
-
-def test_spikes_go_through_a_pipeline():
-    spikes = [[0.1 * t + 0.05, 1 + t % 5] for t in range(10)]
-    pipeline = make_pipeline(SpikeBinner(0.1, start=0.0), sa.zoo.LookupMemory(on_conflict="learn")).fit(spikes)
-    assert pipeline.score(spikes) == 1.0
 
 
 def recall_error(pipeline, X, y=None):
@@ -295,11 +249,11 @@ def test_encoders_survive_pickle(encoder):
     ids=str,
 )
 def test_a_parameter_that_makes_no_sense_is_one_sentence(encoder, says):
-    with pytest.raises(ValueError, match=says) as refusal:
+    with pytest.raises(ValueError, match=says) as caught:
         encoder.fit([[0.0], [1.0]])
-    assert "\n" not in str(refusal.value)
+    assert "\n" not in str(caught.value)
 
 
-def test_patterns_of_another_width_are_refused():
+def test_patterns_of_another_width_are_rejected():
     with pytest.raises(ValueError, match="X has 3 units, but LevelEncoder makes 14"):
         LevelEncoder(8).fit([[0, 1], [1, 0]]).inverse_transform([[1, 1, 1]])

@@ -67,6 +67,7 @@ def test_a_compiler_that_lacks_something_is_not_used(tmp_path):
     assert hatch_build.ZIG in build("get_requires_for_build_wheel()", PATH=str(tmp_path)).stdout
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_the_wheel_is_for_this_platform_and_every_python(sources, tmp_path):
     done = build(f"build_wheel({str(tmp_path)!r})", sources)

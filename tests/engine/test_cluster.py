@@ -11,8 +11,8 @@ from concurrent.futures import CancelledError
 import numpy as np
 import pytest
 
-import kept_pages
 import seqattractor as sa
+import written_pages
 from dask_cluster import dask_cluster
 from quiet import fit_quietly, quietly
 from seqattractor.engine.exact import cluster as cluster_module
@@ -175,7 +175,7 @@ def test_a_cluster_keeps_no_network_that_it_has_learned(client):
 
 def test_the_benchmark_of_a_cluster_counts_each_weight_and_target_once_there_and_each_weight_once_back(client):
     X = sa.datasets.random_periodic(12, 40, rng=0)
-    counting = kept_pages.script("cluster").CountingClient(client, 2)
+    counting = written_pages.script("cluster").CountingClient(client, 2)
     here = fit_quietly(sa.SequenceAttractor(n_hidden=70, random_state=1), X)
     assert_same(here, quietly(sa.SequenceAttractor(n_hidden=70, random_state=1).fit_on_cluster, counting, X))
     weights, targets = here.U_.nbytes + here.V_.nbytes, 11 * (70 + 40)

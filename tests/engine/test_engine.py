@@ -106,9 +106,9 @@ def test_networks_without_hidden_neurons_learn_as_in_the_plain_loop(problem, n_j
     M=st.sampled_from([8, 9, 270]),
     kappa=st.sampled_from([3, 60, 400]),
     alike=st.sampled_from([0.5, 0.9]),
-    limits=st.sampled_from([None, (500, 4000, 2**61), (2500, 20000, 2**61)]),
+    limit=st.sampled_from([None, 500, 2500]),
 )
-def test_long_rows_and_ties_are_learned_to_the_last_bit(seed, n, N, M, kappa, alike, limits):
+def test_long_rows_and_ties_are_learned_to_the_last_bit(seed, n, N, M, kappa, alike, limit):
     """More transitions and codes than one pass over a row takes, more neurons than go side by side, and margins met exactly."""
     rng, eta = np.random.default_rng(seed), 2.0**-10
     problem = {
@@ -120,12 +120,18 @@ def test_long_rows_and_ties_are_learned_to_the_last_bit(seed, n, N, M, kappa, al
         "max_epochs": 12,
     }
     with pytest.MonkeyPatch.context() as patch:
-        if limits:
-            patch.setattr(fields, "limit_of", limits.__getitem__)
-            patch.setattr(blocks, "limit_of", limits.__getitem__)
+        if limit:
+            set_limits(patch, limit)
         fast = run(engine, problem)
     plain = run(reference, problem)
     assert_same(fast, plain)
+
+
+def set_limits(patch, narrow, wide=2**31 - 2):
+    """Let integers of 16 and 32 bits hold fields up to so much only."""
+    limits = {np.dtype(np.int16): narrow, np.dtype(np.int32): wide}
+    patch.setattr(fields, "limit_of", limits.__getitem__)
+    patch.setattr(blocks, "limit_of", limits.__getitem__)
 
 
 def test_slots_take_the_next_row_when_one_is_done():
@@ -150,7 +156,7 @@ def test_start_fields_are_the_exact_sums_of_weights(seed, n, N, m, piece):
     X, whole = patterns(rng, (n, N)), rng.integers(-(2**30), 2**30, (m, N))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(fields, "_COLUMNS", piece)
-        found = fields.start_fields(whole * 2.0**-20, fields.Inputs(X), 3.0)
+        found = fields.start_fields(whole * 2.0**-20, X, 3.0)
     assert np.array_equal(found, (whole @ X.T.astype(np.int64)) * 2.0**-20 - 3)
 
 
@@ -162,30 +168,14 @@ def test_the_gram_matrix_has_the_products_of_all_patterns(seed, n, N):
     assert not K[:, n:].any()
 
 
-@given(
-    seed=st.integers(0, 2**32 - 1),
-    n=st.integers(1, 40),
-    N=st.integers(1, 50),
-    m=st.integers(1, 20),
-    piece=st.integers(1, 40),
-    by_changes=st.booleans(),
-)
-def test_learned_weights_are_the_exact_sums_of_patterns_by_changes_or_by_blas(seed, n, N, m, piece, by_changes):
+@given(seed=st.integers(0, 2**32 - 1), n=st.integers(1, 40), N=st.integers(1, 50), m=st.integers(1, 20), more=st.booleans())
+def test_learned_weights_are_the_exact_sums_of_patterns(seed, n, N, m, more):
     rng = np.random.default_rng(seed)
     X, counts, start = patterns(rng, (n, N)), rng.integers(-(2**20), 2**20, (m, n)), rng.integers(-9, 9, (m, N))
-    found = start.astype(float)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(fields, "_COLUMNS", piece)
-        patch.setattr(fields, "_FEW_CHANGES", 2.0 if by_changes else 0.0)
-        fields.add_learned(found, counts, fields.Inputs(X))
-    assert np.array_equal(found, start + counts @ X.astype(np.int64))
-
-
-def test_films_change_little_and_random_patterns_do_not():
-    rng = np.random.default_rng(0)
-    film = np.repeat(patterns(rng, (3, 200)), 20, axis=0)
-    assert fields.Inputs(film).change_little
-    assert not fields.Inputs(patterns(rng, (60, 200))).change_little
+    counts[rng.random(m) < 0.5] = 0
+    found, others = start.astype(float), rng.integers(-9, 9, (m, N))
+    fields.add_learned(found, counts, X, others if more else None)
+    assert np.array_equal(found, start + more * others + counts @ X.astype(np.int64))
 
 
 @settings(max_examples=30, deadline=None)
@@ -230,27 +220,24 @@ def test_how_many_epochs_are_done_at_a_time_changes_no_bit(problem, sizes):
 
 
 @settings(max_examples=40, deadline=None)
-@given(problem=problems(), narrow=st.sampled_from([400, 1500]), wider=st.sampled_from([5000, 20000]))
-def test_fields_that_outgrow_their_integers_go_on_in_wider_ones(problem, narrow, wider):
-    with pytest.MonkeyPatch.context() as patch:  # small limits, so that both changes of width happen in the middle of learning
-        limits = (narrow, wider, 2**61)
-        patch.setattr(fields, "limit_of", limits.__getitem__)
-        patch.setattr(blocks, "limit_of", limits.__getitem__)
+@given(problem=problems(), narrow=st.sampled_from([400, 1500, 5000]))
+def test_fields_that_outgrow_their_integers_continue_in_wider_ones(problem, narrow):
+    with pytest.MonkeyPatch.context() as patch:  # a small limit, so that the width changes in the middle of learning
+        set_limits(patch, narrow)
         fast = run(engine, problem)
     assert_same(fast, run(reference, problem))
 
 
-@pytest.mark.parametrize(("top", "width"), [(2**14, 0), (2**20, 1), (2**33, 2)])
+@pytest.mark.parametrize(("top", "width"), [(2**14, np.int16), (2**20, np.int32)])
 def test_wide_integers_are_used_when_the_fields_need_them_and_only_then(top, width):
-    N = 4096 if top < 2**20 else 2**18
-    N = 64 if top == 2**14 else N
+    N = 64 if top == 2**14 else 2**18
     x = patterns(np.random.default_rng(0), (1, N))
     updates = top // N + 1  # from zero weights every update adds N; H(0) = 1 asks for more than kappa
-    K = fields.Gram(fields.gram(x))
-    block = blocks.LayerBlock(np.zeros((1, N)), fields.Inputs(x), np.array([[-1]], dtype=np.int8), K, kappa=float(top))
+    K = fields.Gram(x)
+    block = blocks.LayerBlock(np.zeros((1, N)), x, np.array([[-1]], dtype=np.int8), K, kappa=float(top))
     errors, _ = block.advance(updates + 5)
     assert errors.sum() == updates
-    assert block.width == width
+    assert block.fields.dtype == width
     block.finish()
     assert np.array_equal(block.weights, -updates * x.astype(float))
 
@@ -261,15 +248,15 @@ def test_updates_of_many_epochs_are_counted(n_epochs):
         np.ones((2, 1), dtype=np.int8),
         np.array([[1], [-1]], dtype=np.int8),
     )  # a contradiction: both are updated in every epoch
-    block = blocks.LayerBlock(np.zeros((1, 1)), fields.Inputs(x), z, fields.Gram(fields.gram(x)), kappa=1.0)
+    block = blocks.LayerBlock(np.zeros((1, 1)), x, z, fields.Gram(x), kappa=1.0)
     assert block.advance(n_epochs)[0].sum() == 2 * n_epochs
     assert np.array_equal(block.counts, [[n_epochs, n_epochs]])
 
 
-def test_a_margin_out_of_reach_of_all_integers_is_refused_in_one_sentence():
+def test_a_margin_out_of_reach_of_all_integers_raises_an_error(monkeypatch):
+    set_limits(monkeypatch, 40, 80)
     x = np.ones((1, 3), dtype=np.int8)
-    huge = fields.Gram(2**55 * fields.gram(x).astype(np.int64))
-    block = blocks.LayerBlock(np.zeros((1, 3)), fields.Inputs(x), x[:, :1], huge, kappa=1e300)
+    block = blocks.LayerBlock(np.zeros((1, 3)), x, x[:, :1], fields.Gram(x), kappa=1e300)
     with pytest.raises(OverflowError, match="larger eta"):
         block.advance(100)
 

@@ -80,14 +80,12 @@ def test_every_condition_is_checked(name, text):
 
 
 def test_more_inputs_than_16_bits_can_number_are_rejected():
+    bits = np.zeros((1, 1025), dtype=np.uint32)
     with pytest.raises(ValueError, match=f"{re.escape(LONG)} must hold, but words = 1025"):
-        kernels.list_changes(np.zeros((1, 1025), dtype=np.uint32), *np.zeros((2, 1), dtype=np.int16))
+        kernels.add_start_fields(np.zeros((1, 1)), np.zeros((1, 5)), bits, 0, 5)
 
 
 def test_contents_that_do_not_fit_together_raise_an_error():
-    bits = np.array([[1], [3]], dtype=np.uint32)
-    with pytest.raises(ValueError, match="list_changes: up and down are too short for all changes"):
-        kernels.list_changes(bits, np.empty(0, dtype=np.int16), np.empty(1, dtype=np.int16))
     flips = np.array([[5, 0, 0, 1]], dtype=np.int32)  # of epoch 5 of 2
     others = (
         np.empty(1, dtype=np.int32),
@@ -99,14 +97,11 @@ def test_contents_that_do_not_fit_together_raise_an_error():
         kernels.sort_flips(flips, *others)
 
 
-def test_negative_indices_are_found_where_as_many_are_allowed_as_their_type_has():
-    """Indices of 16 bits into more than 2**15 inputs."""
-    up, starts = np.array([-1], dtype=np.int16), np.array([0, 1], dtype=np.int64)
-    changes = up, np.zeros(0, dtype=np.int16), starts, np.zeros(2, dtype=np.int64)
-    for wrong in (-1, -(2**15)):
-        up[:] = wrong
-        with pytest.raises(ValueError, match="add_sums: up must be indices from 0 to 69999"):
-            kernels.add_sums(np.zeros((1, 70_000)), np.zeros((1, 1), dtype=np.int64), *changes, 0, 70_000)
+def test_negative_indices_are_found():
+    rates = np.zeros((2, 2)), np.zeros((1, 2)), np.zeros((1, 1)), np.zeros(2), np.zeros((2, 2))
+    for wrong in (-1, -(2**62), 2):
+        with pytest.raises(ValueError, match="run_pinning: plastic must be indices from 0 to 1"):
+            kernels.run_pinning(np.zeros((2, 2)), np.array([wrong]), *rates, 1.0)
 
 
 def test_masked_indices_are_checked_too():
@@ -152,22 +147,23 @@ def test_an_unknown_instruction_set_is_rejected():
 
 def test_two_threads_call_two_kernels_at_once():
     rng = np.random.default_rng(5)
-    bits = rng.integers(0, 2**32, size=(600, 40), dtype=np.uint32)
-    other = rng.integers(0, 2**32, size=(500, 30), dtype=np.uint32)
+    bits = rng.integers(0, 2**32, size=(200, 40), dtype=np.uint32)
+    weights = rng.integers(-9, 9, size=(50, 1280)).astype(float)
+    K = rng.integers(-9, 9, size=(600, 608)).astype(np.int32)
 
-    def products(_):
-        K = np.zeros((600, 608), np.int32)
-        kernels.products(K, bits, 1280)
-        return K.tobytes()
+    def start_fields(_):
+        fields = np.zeros((50, 200))
+        kernels.add_start_fields(fields, weights, bits, 0, 1280)
+        return fields.tobytes()
 
-    def changes(_):
-        up, down = np.zeros(501, np.int64), np.zeros(501, np.int64)
-        kernels.count_changes(other, up, down)
-        return up.tobytes() + down.tobytes()
+    def look_ahead(_):
+        ahead = np.zeros((19, 66, 32), np.int32)
+        kernels.look_ahead(K, ahead)
+        return ahead.tobytes()
 
-    alone = products(0), changes(0)
+    alone = start_fields(0), look_ahead(0)
     with ThreadPoolExecutor(2) as pool:
-        both = list(pool.map(lambda k: (products, changes)[k % 2](k), range(60)))
+        both = list(pool.map(lambda k: (start_fields, look_ahead)[k % 2](k), range(60)))
     assert [result == alone[k % 2] for k, result in enumerate(both)] == [True] * 60
 
 
@@ -179,18 +175,19 @@ warnings.simplefilter("ignore")  # Python 3.12 and newer warn of a fork beside t
 import numpy as np
 from seqattractor.engine import kernels
 bits = np.random.default_rng(0).integers(0, 2**32, size=(300, 9), dtype=np.uint32)
-def products():
-    K = np.zeros((300, 320), np.int16)
-    kernels.products(K, bits, 288)
-    return K.tobytes()
-before = products()
+weights = np.random.default_rng(0).integers(-9, 9, size=(50, 288)).astype(float)
+def start_fields():
+    fields = np.zeros((50, 300))
+    kernels.add_start_fields(fields, weights, bits, 0, 288)
+    return fields.tobytes()
+before = start_fields()
 stop = threading.Event()
-thread = threading.Thread(target=lambda: [products() for _ in iter(stop.is_set, True)])
+thread = threading.Thread(target=lambda: [start_fields() for _ in iter(stop.is_set, True)])
 thread.start()
 for _ in range(10):
     child = os.fork()
     if child == 0:
-        os._exit(products() != before)
+        os._exit(start_fields() != before)
     assert os.waitpid(child, 0)[1] == 0
 stop.set()
 thread.join()

@@ -134,7 +134,7 @@ def test_without_feedback_targets_are_those_of_P(engine, X, M, scale, bias, seed
     assert np.array_equal(fixed.V_, none.V_)
     x_next = np.vstack(X)
     assert np.array_equal(fixed.hidden_targets(x_next), none.hidden_targets(x_next))
-    assert np.array_equal(none.projection(), fixed.projection())
+    assert np.array_equal(none._projection(), fixed._projection())
 
 
 def test_the_start_is_that_of_random_targets():
@@ -202,7 +202,7 @@ def test_hidden_neurons_learn_what_the_learned_projection_says(bias):
     net = sa.LearnedTargetsAttractor(150, learned_feedback=0.1, bias=bias, random_state=2).fit(X)
     assert net.converged_
     targets = net.hidden_targets(X[1:])
-    drive = X[1:] @ net.projection().T + (net.target_bias_ if bias else 0.0)
+    drive = X[1:] @ net._projection().T + (net.target_bias_ if bias else 0.0)
     assert np.array_equal(targets, np.where(drive >= 0, 1, -1))
     assert np.array_equal(net.hidden(X[:-1]), targets)
     of_P = X[1:] @ net.P_.T + (net.target_bias_ if bias else 0.0)

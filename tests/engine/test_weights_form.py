@@ -41,7 +41,7 @@ def test_networks_without_hidden_neurons_learn_as_in_the_plain_loop(problem, siz
     assert_same(fast, run_visible(engine, problem, form="fields"))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1), n=st.integers(1, 11), bias=st.booleans())
 def test_from_zero_weights_the_result_is_the_index_by_index_rule_to_the_last_bit(seed, n, bias):
     rng = np.random.default_rng(seed)

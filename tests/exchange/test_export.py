@@ -27,7 +27,7 @@ WAYS = ways_to_certify()
 X = sa.datasets.random_periodic(13, 30, rng=0)
 
 
-# -- oracles, which know nothing of limbs ---------------------------------------------------------------------------
+# -- oracles ---------------------------------------------------------------------------------------------------------
 
 
 def exact_next(layers, states):
@@ -69,14 +69,8 @@ def run_onnx(model, states):
 
 
 @settings(max_examples=35)
-@given(
-    way=st.sampled_from(sorted(WAYS)),
-    kind=st.sampled_from(KINDS),
-    order=st.sampled_from((1, 1, 2)),
-    dtype=st.sampled_from(("float64", "float32")),
-    seed=st.integers(0, 999),
-)
-def test_every_tool_gives_what_exact_arithmetic_gives(way, kind, order, dtype, seed):
+@given(way=st.sampled_from(sorted(WAYS)), kind=st.sampled_from(KINDS), order=st.sampled_from((1, 1, 2)), seed=st.integers(0, 999))
+def test_every_tool_gives_what_exact_arithmetic_gives(way, kind, order, seed):
     cls, given_parameters = WAYS[way]
     rng = np.random.default_rng(seed)
     net = draw_network(cls, 3, rng, order=order, kind=kind, given=given_parameters)
@@ -87,12 +81,12 @@ def test_every_tool_gives_what_exact_arithmetic_gives(way, kind, order, dtype, s
         sure[:] = True  # sums are exact: ties are decided alike, too
     shaped = states.reshape(-1, *((3,) if net.order_ == 1 else (net.order_, 3)))
 
-    module = net.to_torch(dtype=dtype)
-    assert np.array_equal(module(torch.as_tensor(shaped)).numpy(), want)
+    module = sa.networks.to_torch(net)
+    assert np.array_equal(module(torch.as_tensor(shaped)).numpy()[sure], want[sure])
     assert np.array_equal(want[sure], net.next_patterns(states)[sure])
-    assert np.array_equal(run_onnx(net.to_onnx(dtype=dtype), shaped), want)
+    assert np.array_equal(run_onnx(sa.networks.to_onnx(net), shaped)[sure], want[sure])
 
-    graph = net.to_nir()
+    graph = sa.networks.to_nir(net)
     assert np.array_equal(2 * run_nir(graph, states > 0)[sure] - 1, want[sure])
     if graph.metadata["exact"] == "true":
         assert np.array_equal(2 * run_nir(graph, states > 0) - 1, want)
@@ -131,7 +125,7 @@ def cues_for(net, many=40):
 def test_recall_in_torch_and_onnx_is_recall(trained):
     cues = cues_for(trained)
     want = trained.recall(cues, steps=15)
-    module = trained.to_torch()
+    module = sa.networks.to_torch(trained)
     got = module.recall(torch.as_tensor(cues), steps=15)
     assert got.dtype == torch.float64
     assert np.array_equal(got.numpy(), want)
@@ -142,7 +136,7 @@ def test_recall_in_torch_and_onnx_is_recall(trained):
     assert module(torch.as_tensor(cues[0], dtype=torch.float32)).dtype == torch.float32
     assert np.array_equal(module(torch.as_tensor(cues[0])).numpy(), trained.step(cues[0]))
 
-    session = onnxruntime.InferenceSession(trained.to_onnx().SerializeToString())
+    session = onnxruntime.InferenceSession(sa.networks.to_onnx(trained).SerializeToString())
     for some in (cues, cues[:1]):  # the batch is as long as one likes
         path = some.reshape(len(some), trained.order_, -1).astype(np.float32)
         for _ in range(15):
@@ -176,16 +170,16 @@ def test_files_bring_the_network_back(trained, tmp_path):
 
 
 def test_models_tell_what_they_are(trained):
-    model = trained.to_onnx()
+    model = sa.networks.to_onnx(trained)
     onnx.checker.check_model(model, full_check=True)
     facts = {entry.key: entry.value for entry in model.metadata_props}
     assert facts["class"] == type(trained).__name__
     assert json.loads(facts["parameters"]).keys() == trained.get_params().keys()
     assert model.opset_import[0].version == 17
     assert model.graph.input[0].type.tensor_type.shape.dim[0].dim_param == "batch"
-    module = trained.to_torch()
+    module = sa.networks.to_torch(trained)
     assert module.about["class"] == type(trained).__name__
-    assert "limb" in repr(module)
+    assert f"{trained.layers()[-1].weights.shape[1]} inputs, 30 neurons of -1 and 1" in repr(module)
     assert np.array_equal(module.visible.weight.numpy(), trained.layers()[-1].weights)
     assert np.array_equal(module.visible.bias.numpy(), trained.layers()[-1].offset)
 
@@ -194,24 +188,24 @@ def test_a_module_can_be_copied_pickled_and_filled_from_its_state():
     net = sa.SequenceAttractor(40, random_state=0).fit(X)
     other = sa.SequenceAttractor(40, random_state=1).fit(X)
     cues = torch.as_tensor(cues_for(net))
-    module = net.to_torch()
+    module = sa.networks.to_torch(net)
     want = module.recall(cues, 20)
     assert torch.equal(copy.deepcopy(module).recall(cues, 20), want)
     assert torch.equal(pickle.loads(pickle.dumps(module)).recall(cues, 20), want)
     file = io.BytesIO()
     torch.save(module.state_dict(), file)
     file.seek(0)
-    twin = other.to_torch()
+    twin = sa.networks.to_torch(other)
     twin.load_state_dict(torch.load(file, weights_only=True))
     assert torch.equal(twin(cues), module(cues))
     with torch.autocast("cpu", dtype=torch.bfloat16):
-        assert torch.equal(net.to_torch(dtype=torch.float32)(cues.float()).double(), module(cues))
+        assert torch.equal(module(cues), want[:, 1])
 
 
 def test_a_module_refuses_what_would_make_it_wrong():
     net = sa.SequenceAttractor(10, order=2, random_state=0)
     fit_quietly(net, X)
-    module = net.to_torch()
+    module = sa.networks.to_torch(net)
     states = torch.as_tensor(np.array(X[:2]))
     with pytest.raises(ValueError, match=r"shape \(30,\), but this network takes \(2, 30\), or \(batch, 2, 30\)"):
         module(states[0])
@@ -221,10 +215,6 @@ def test_a_module_refuses_what_would_make_it_wrong():
         module(X[:2])
     with pytest.raises(ValueError, match="steps must be at least 0"):
         module.recall(states, -1)
-    with pytest.raises(ValueError, match=r"need torch.float64, but they were made torch.float32; make it anew"):
-        module.float()(states)
-    with pytest.raises(ValueError, match="dtype must be one of"):
-        net.to_torch(dtype=torch.float16)
 
 
 # -- what cannot be written -----------------------------------------------------------------------------------------
@@ -238,11 +228,12 @@ def test_only_threshold_neurons_that_see_the_last_patterns_go_into_other_tools(t
         sa.VisibleNetwork(leak=0.5, random_state=0),
     ):
         fit_quietly(net, X)
-        for write in (net.to_torch, net.to_onnx, net.to_nir, lambda net=net: net.export(tmp_path / "a.onnx")):
+        to = sa.networks
+        for write in (to.to_torch, to.to_onnx, to.to_nir, lambda net: net.export(tmp_path / "a.onnx")):
             with pytest.raises(
                 sa.networks.NotApplicable, match=f"{type(net).__name__} cannot be written for .*threshold neurons"
             ):
-                write()
+                write(net)
         net.export(tmp_path / "a.safetensors")
         assert type(sa.load(tmp_path / "a.safetensors")) is type(net)
     assert not (tmp_path / "a.onnx").exists()
@@ -251,11 +242,11 @@ def test_only_threshold_neurons_that_see_the_last_patterns_go_into_other_tools(t
 @pytest.mark.parametrize(
     ("package", "extra", "use"),
     [
-        ("torch", "torch", lambda net, path: net.to_torch()),
+        ("torch", "torch", lambda net, path: sa.networks.to_torch(net)),
         ("torch", "torch", lambda net, path: sa.networks.from_torch(None)),
-        ("onnx", "onnx", lambda net, path: net.to_onnx()),
+        ("onnx", "onnx", lambda net, path: sa.networks.to_onnx(net)),
         ("onnx", "onnx", lambda net, path: sa.load(path("a.onnx"))),
-        ("nir", "nir", lambda net, path: net.to_nir()),
+        ("nir", "nir", lambda net, path: sa.networks.to_nir(net)),
         ("nir", "nir", lambda net, path: net.export(path("b.nir"))),
         ("safetensors", "safetensors", lambda net, path: net.export(path("b.safetensors"))),
         ("safetensors", "safetensors", lambda net, path: sa.load(path("a.safetensors"))),
@@ -276,7 +267,7 @@ def test_an_ending_says_the_format(tmp_path):
     net = sa.OneHotNetwork().fit(X)
     with pytest.raises(ValueError, match=r"the endings are \.npz, \.safetensors, \.onnx, \.nir"):
         net.export(tmp_path / "model.h5")
-    with pytest.raises(ValueError, match=r"torch\.save\(net\.to_torch\(\)\.state_dict\(\), path\)"):
+    with pytest.raises(ValueError, match=r"torch\.save\(sa\.networks\.to_torch\(net\)\.state_dict\(\), path\)"):
         net.export(tmp_path / "model.pt")
     with pytest.raises(FileNotFoundError, match="there is no model file"):
         sa.load(tmp_path / "none.onnx")
@@ -337,7 +328,7 @@ def test_a_damaged_or_foreign_file_is_one_sentence(tmp_path):
     safetensors.numpy.save_file({"U": np.eye(3)}, tmp_path / "foreign.safetensors")
     with pytest.raises(ValueError, match=r"not written by seqattractor.*sa\.networks\.from_arrays"):
         sa.load(tmp_path / "foreign.safetensors")
-    model = net.to_onnx()
+    model = sa.networks.to_onnx(net)
     del model.metadata_props[:]
     (tmp_path / "foreign.onnx").write_bytes(model.SerializeToString())
     with pytest.raises(ValueError, match=r"not written by seqattractor.*sa\.networks\.from_arrays"):
@@ -349,7 +340,7 @@ def test_a_file_reads_no_other_file(tmp_path):
     net.export(tmp_path / "a.nir")
     with pytest.raises(ValueError, match=r"sa\.networks\.from_nir\(nir\.read\("):
         sa.load(tmp_path / "a.nir")
-    model = net.to_onnx()
+    model = sa.networks.to_onnx(net)
     onnx.external_data_helper.convert_model_to_external_data(model, location="weights.bin", size_threshold=0)
     onnx.save(model, tmp_path / "apart.onnx")
     with pytest.raises(ValueError, match="lie in other files"):

@@ -87,18 +87,18 @@ def test_sums_of_few_bits_are_exact_in_float32_ties_included(simulator):
         net = sa.networks.from_arrays(U, V, silent=low)
         fields = states.astype(int) @ U.T
         assert (fields == 0).mean() > 0.05
-        graph = net.to_nir()
+        graph = sa.networks.to_nir(net)
         assert graph.metadata["exact_in_float32"] == "true"
         assert np.array_equal(run(simulator, graph, states)[0], net.step(states))
 
 
 def test_whether_float32_suffices_is_told():
-    assert sa.networks.from_arrays(np.eye(2) + 2.0**-30).to_nir().metadata["exact_in_float32"] == "false"
-    assert sa.networks.from_arrays(np.eye(2) + 2.0**-15).to_nir().metadata["exact_in_float32"] == "true"
+    assert sa.networks.to_nir(sa.networks.from_arrays(np.eye(2) + 2.0**-30)).metadata["exact_in_float32"] == "false"
+    assert sa.networks.to_nir(sa.networks.from_arrays(np.eye(2) + 2.0**-15)).metadata["exact_in_float32"] == "true"
 
 
 def test_leaky_neurons_that_remember_are_no_threshold_neurons():
-    graph = sa.networks.from_arrays(np.eye(2)).to_nir()
+    graph = sa.networks.to_nir(sa.networks.from_arrays(np.eye(2)))
     del graph.metadata["dt"]
     with pytest.raises(ValueError, match=r"time constant of 0.0001 s.*graph.metadata\['dt'\] = '0.0001'"):
         sa.networks.from_nir(graph)

@@ -19,7 +19,7 @@ from seqattractor.io._options import Terms, on_terms
 
 
 @pytest.mark.parametrize(("name", "options"), [("a.gif", {}), ("a.webp", {"lossless": True}), ("a.png", {}), ("a.jpg", {})])
-def test_a_picture_cut_anywhere_is_refused(tmp_path, name, options):
+def test_a_picture_cut_anywhere_is_rejected(tmp_path, name, options):
     frames = np.random.default_rng(11).integers(0, 255, size=(4, 40, 40), dtype=np.uint8)
     if name.endswith("jpg"):
         Image.fromarray(frames[0]).save(tmp_path / name)
@@ -31,7 +31,7 @@ def test_a_picture_cut_anywhere_is_refused(tmp_path, name, options):
         says(tmp_path / name, "damaged|cut short|cannot be read")
 
 
-def read_or_refuse(path):
+def read_or_reject(path):
     """Reading gives patterns of +-1 or one sentence."""
     try:
         found = load(path)
@@ -44,17 +44,17 @@ def read_or_refuse(path):
 
 
 @given(st.data())
-def test_a_gif_with_wrong_bytes_is_read_or_refused_but_never_crashes(tmp_path_factory, data):
+def test_a_gif_with_wrong_bytes_is_read_or_rejected_but_never_crashes(tmp_path_factory, data):
     path = save_animation(tmp_path_factory.mktemp("gif") / "a.gif")
     raw = bytearray(path.read_bytes())
     for _ in range(data.draw(st.integers(1, 6))):
         raw[data.draw(st.integers(0, len(raw) - 1))] = data.draw(st.integers(0, 255))
     path.write_bytes(raw)
-    read_or_refuse(path)
+    read_or_reject(path)
 
 
 @given(st.data())
-def test_a_midi_file_with_wrong_bytes_is_read_or_refused_but_never_crashes(tmp_path_factory, data):
+def test_a_midi_file_with_wrong_bytes_is_read_or_rejected_but_never_crashes(tmp_path_factory, data):
     path = tmp_path_factory.mktemp("midi") / "a.mid"
     sa.io.write_midi(path, FRAMES[0, :, :5], range(50, 55))
     raw = bytearray(path.read_bytes()[: data.draw(st.integers(0, 300))])
@@ -62,10 +62,10 @@ def test_a_midi_file_with_wrong_bytes_is_read_or_refused_but_never_crashes(tmp_p
         if raw:
             raw[data.draw(st.integers(0, len(raw) - 1))] = data.draw(st.integers(0, 255))
     path.write_bytes(raw)
-    read_or_refuse(path)
+    read_or_reject(path)
 
 
-def test_an_empty_folder_a_missing_file_and_an_unknown_kind_are_refused(tmp_path):
+def test_an_empty_folder_a_missing_file_and_an_unknown_kind_are_rejected(tmp_path):
     (tmp_path / "empty").mkdir()
     says(tmp_path / "empty", "holds no pictures")
     with pytest.raises(FileNotFoundError, match="there is no file or folder"):
@@ -88,13 +88,13 @@ def test_a_device_or_a_pipe_is_not_read(tmp_path):
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read everything")
-def test_a_file_that_may_not_be_read_is_refused(tmp_path):
+def test_a_file_that_may_not_be_read_is_rejected(tmp_path):
     path = save_animation(tmp_path / "a.gif")
     path.chmod(0)
     says(path, "is not readable")
 
 
-def test_mixed_sizes_are_refused_and_a_size_brings_them_together(tmp_path):
+def test_mixed_sizes_are_rejected_and_a_size_brings_them_together(tmp_path):
     folder = save_folder(tmp_path / "mixed", [FRAMES[0], FRAMES[1][:, :10]])
     says(folder, "different sizes: frame 1 is 10x12 and frame 0 is 16x12")
     assert load(folder, size=(6, 8)).shape == (2, 48)
@@ -142,7 +142,7 @@ def test_a_compressed_promise_of_gigabytes_is_not_unpacked(tmp_path):
         says(tmp_path / "a.npz", "more than the")
 
 
-def test_more_frames_than_anyone_stores_are_refused_before_they_fill_the_memory(tmp_path, monkeypatch):
+def test_more_frames_than_anyone_stores_are_rejected_before_they_fill_the_memory(tmp_path, monkeypatch):
     monkeypatch.setattr(recording, "MAX_FRAMES", 3)
     says(save_animation(tmp_path / "a.gif"), "more than 3 frames")
     with pytest.raises(ValueError, match="more than 3"):
@@ -150,13 +150,13 @@ def test_more_frames_than_anyone_stores_are_refused_before_they_fill_the_memory(
     assert len(load(tmp_path / "a.gif", stride=2)) == 3
 
 
-def test_a_pause_of_years_in_a_midi_file_is_refused(tmp_path):
+def test_a_pause_of_years_in_a_midi_file_is_rejected(tmp_path):
     track = b"\x00\x90\x3c\x40" + b"\xff\xff\xff\x7f\x80\x3c\x00" + b"\x00\xff\x2f\x00"
     (tmp_path / "a.mid").write_bytes(b"MThd" + struct.pack(">IHHH", 6, 0, 1, 1) + b"MTrk" + struct.pack(">I", len(track)) + track)
     says(tmp_path / "a.mid", "more than")
 
 
-def test_damaged_arrays_objects_and_nan_are_refused(tmp_path):
+def test_damaged_arrays_objects_and_nan_are_rejected(tmp_path):
     np.save(tmp_path / "a.npy", FRAMES)
     whole = (tmp_path / "a.npy").read_bytes()
     for kept in (5, 60, len(whole) - 1):
@@ -177,12 +177,10 @@ def test_damaged_arrays_objects_and_nan_are_refused(tmp_path):
     np.save(tmp_path / "e.npy", np.zeros(5))
     says(tmp_path / "e.npy", "has the shape")
     np.savez(tmp_path / "f.npz", a=FRAMES, b=FRAMES)
-    says(tmp_path / "f.npz", "a, b; say which one with key")
+    says(tmp_path / "f.npz", "a, b; name one with key")
     says(tmp_path / "f.npz", "no array 'c'", key="c")
     np.save(tmp_path / "g.npy", np.arange(12.0).reshape(3, 4))
     says(tmp_path / "g.npy", "more than two values.*give a threshold")
-    np.savez(tmp_path / "h.npz", frames=np.zeros((3, 9), np.uint8), frames_shape=[3, 10, 10])
-    says(tmp_path / "h.npz", "does not fit the shape")
 
 
 @pytest.mark.parametrize(
@@ -202,7 +200,7 @@ def test_broken_text_says_where(tmp_path, name, content, match):
     says(tmp_path / name, match)
 
 
-def test_spikes_that_are_not_spikes_are_refused(tmp_path):
+def test_spikes_that_are_not_spikes_are_rejected(tmp_path):
     (tmp_path / "a.csv").write_text("0.1,a\n0.2,b,c\n")
     says(tmp_path / "a.csv", "line 2 .* has 3 columns", bin=0.1)
     (tmp_path / "a.csv").write_text("0.1,a\nlater,b\n")
@@ -216,19 +214,19 @@ def test_spikes_that_are_not_spikes_are_refused(tmp_path):
     says(tmp_path / "a.npz", "give the width of a time bin", format="spikes")
 
 
-def test_bytes_that_are_no_text_are_refused(tmp_path):
+def test_bytes_that_are_no_text_are_rejected(tmp_path):
     (tmp_path / "a.txt").write_bytes(b"\xff\xfe\x00\x81")
     says(tmp_path / "a.txt", "not a text file")
 
 
 @needs_ffmpeg
 @pytest.mark.parametrize("content", [b"nonsense" * 100, b"#EXTM3U\n#EXTINF:1,\nfile:///etc/hostname\n"])
-def test_a_video_that_is_none_is_refused(tmp_path, content):
+def test_a_video_that_is_none_is_rejected(tmp_path, content):
     (tmp_path / "a.mp4").write_bytes(content)
     says(tmp_path / "a.mp4", "cannot be read as a video")
 
 
-def test_an_npz_with_two_arrays_of_one_name_is_refused(tmp_path):
+def test_an_npz_with_two_arrays_of_one_name_is_rejected(tmp_path):
     path = tmp_path / "twice.npz"
     np.savez(path, a=np.ones((3, 4), dtype=np.int8))
     with zipfile.ZipFile(path) as archive:

@@ -1,4 +1,4 @@
-"""Files that want to hurt: refused in a moment, and a process of its own reads what cannot be trusted."""
+"""Files that want to hurt: rejected in a moment, and a process of its own reads what cannot be trusted."""
 
 import os
 import signal
@@ -24,7 +24,7 @@ IN_PYTHON = {"terms": Terms(), "bounds": Bounds()}
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_a_hostile_file_is_refused_in_little_memory(tmp_path, name):
+def test_a_hostile_file_is_rejected_in_little_memory(tmp_path, name):
     file, content, options = HOSTILE[name]
     (tmp_path / file).write_bytes(content)
     script = """
@@ -51,7 +51,7 @@ FOREIGN = ("BLP", "DDS", "DIB", "EPS", "ICNS", "ICO", "JPEG2000", "MSP", "PCX", 
 
 @pytest.mark.parametrize("suffix", [".png", ".gif", ".jpg", ".tif", ".webp", ".bmp"])
 def test_a_picture_is_read_only_as_what_its_name_says(tmp_path, suffix):
-    """Whatever else Pillow could decode under this name is refused, so that its rarer decoders are never reached."""
+    """Whatever else Pillow could decode under this name is rejected, so that its rarer decoders are never reached."""
     Image.init()
     own = {".png": "PNG", ".gif": "GIF", ".jpg": "JPEG", ".tif": "TIFF", ".webp": "WEBP", ".bmp": "BMP"}
     picture, path, tried = Image.fromarray(FRAMES[0]), tmp_path / f"frame{suffix}", 0
@@ -69,7 +69,7 @@ def test_a_picture_is_read_only_as_what_its_name_says(tmp_path, suffix):
     assert tried > 10
 
 
-def test_a_png_with_a_wrong_bit_is_refused_wherever_it_is(tmp_path):
+def test_a_png_with_a_wrong_bit_is_rejected_wherever_it_is(tmp_path):
     path = save_animation(tmp_path / "a.png")
     whole = path.read_bytes()
     for at in range(0, len(whole) - 12, 7):  # the end mark, of 12 bytes, holds nothing
@@ -81,17 +81,17 @@ def test_an_npz_with_a_wrong_bit_is_never_read_as_something_else(tmp_path):
     path = tmp_path / "a.npz"
     np.savez_compressed(path, X=PATTERNS, lengths=[2, 3], rate=12.5)
     whole, truth = path.read_bytes(), load(path)
-    refused = 0
+    rejected = 0
     for at in range(len(whole)):
         path.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
         try:
             found = load(path)
         except ValueError:
-            refused += 1
+            rejected += 1
         else:
             assert np.array_equal(found.patterns, truth.patterns)
             assert (found.lengths.tolist(), found.rate) == ([2, 3], 12.5)
-    assert refused > len(whole) / 2
+    assert rejected > len(whole) / 2
 
 
 def test_limits_hold_for_all_frames_of_a_folder_together(tmp_path):
@@ -132,7 +132,7 @@ def test_a_video_is_read_in_a_subprocess(tmp_path):
     says(tmp_path / "a.avi", "cannot be read as a video")
 
 
-def test_refusals_come_back_as_they_are(tmp_path):
+def test_errors_come_back_as_they_are(tmp_path):
     path = save_animation(tmp_path / "a.gif")
     (tmp_path / "b.csv").write_text("1,2\n3,4\n")
     for files, options, kind in (
@@ -238,7 +238,7 @@ MASKED = np.ma.masked_array(PATTERNS, mask=PATTERNS > 0)
         lambda: sa.io.write_midi("never.mid", MASKED[:, :2], [60, 61]),
     ],
 )
-def test_masked_values_are_refused_wherever_patterns_come_in(call):
+def test_masked_values_are_rejected_wherever_patterns_come_in(call):
     with pytest.raises(ValueError, match="masked values"):
         call()
 

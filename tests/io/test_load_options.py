@@ -42,7 +42,7 @@ def test_large_pictures_are_shrunk_unless_told_otherwise(tmp_path):
     assert load(tmp_path / "a.png", size=None).frame_shape == (240, 320)
 
 
-def test_a_size_beyond_all_memory_is_refused_before_a_frame_is_enlarged(tmp_path):
+def test_a_size_beyond_all_memory_is_rejected_before_a_frame_is_enlarged(tmp_path):
     path = save_animation(tmp_path / "a.png")
     with pytest.raises(ValueError, match="would take 10000 million units"):
         load(path, size=(100_000, 100_000))

@@ -80,12 +80,6 @@ def test_sequences_of_patterns_without_a_shape_have_four_dimensions_in_a_file(tm
     assert np.array_equal(sa.io.load(tmp_path / "x.npy").split(), X[:, :, 0])
 
 
-def test_a_bit_packed_array_beside_its_shape_is_unpacked(tmp_path):
-    packed = np.packbits(FRAMES.reshape(5, -1) > 0, axis=1)
-    np.savez(tmp_path / "a.npz", frames=packed, frames_shape=FRAMES.shape)
-    assert np.array_equal(load(tmp_path / "a.npz"), PATTERNS)
-
-
 def test_text_art_tables_and_names_of_columns(tmp_path):
     (tmp_path / "a.txt").write_text("#.\n..\n\n\n##\n.#\n")
     found = load(tmp_path / "a.txt")
@@ -140,9 +134,9 @@ def test_an_array_with_a_time_and_a_unit_in_each_row_is_spikes(tmp_path):
     assert found.units == ["2", "10"]
     assert found.tolist() == [[1, 1], [-1, -1], [1, -1], [-1, 1]]
     assert np.array_equal(load(tmp_path / "s.npz", bin=0.1, key="spikes"), found)
-    says(tmp_path / "s.npy", "looks like spike times .*; give the width of a time bin in seconds with bin")
+    says(tmp_path / "s.npy", "times and units of spikes, give the width of a time bin in seconds with bin")
     np.save(tmp_path / "turned.npy", spikes[:, ::-1])
-    says(tmp_path / "turned.npy", "has fractions in its second column; spikes have a time in seconds in the first", bin=0.1)
+    says(tmp_path / "turned.npy", "the fraction 0.05 for a unit, as if units came before times; put times in the first", bin=0.1)
     np.save(tmp_path / "wide.npy", np.zeros((4, 3)))
     says(tmp_path / "wide.npy", r"has the shape \(4, 3\); spikes have \(n, 2\), a time and a unit in each row", bin=0.1)
 
@@ -167,7 +161,7 @@ def test_spikes_of_any_file_are_cut_at_epochs_from_a_table_beside_it(tmp_path, t
         assert "epochs" not in found.options  # a cue is another recording, of which these are not the laps
 
 
-def test_epochs_have_names_and_a_table_that_is_none_is_refused(tmp_path):
+def test_epochs_have_names_and_a_table_that_is_none_is_rejected(tmp_path):
     (tmp_path / "s.csv").write_text("0.05,a\n0.15,b\n1.05,b\n")
     laps = tmp_path / "laps.csv"
     laps.write_text("name,start,end\nleft,0,0.2\nright,1,1.2\n")

@@ -42,14 +42,6 @@ def test_patterns_and_frames_are_read_beside_texts_and_structures(tmp_path):
     says(tmp_path / "a.mat", "has no array 'Y'; it holds X, who, about, fps, time", key="Y")
 
 
-def test_neurons_by_time_are_turned_where_a_row_of_times_says_so(tmp_path):
-    scipy.io.savemat(tmp_path / "a.mat", {"activity": PATTERNS.T, "t": np.arange(5) / 10})
-    with pytest.warns(UserWarning, match="the array 't' beside it has an entry for each column"):
-        found = sa.io.load(tmp_path / "a.mat")
-    assert np.array_equal(found, PATTERNS)
-    assert found.rate == 10.0
-
-
 def cell(*trains):
     """A cell of MATLAB with these vectors."""
     made = np.empty((1, len(trains)), dtype=object)
@@ -102,7 +94,7 @@ def test_what_is_not_read_says_how_to_save_it(tmp_path):
 
 
 @given(st.data())
-def test_a_file_with_wrong_bytes_is_read_or_refused_with_a_sentence(tmp_path_factory, data):
+def test_a_file_with_wrong_bytes_is_read_or_rejected_with_a_sentence(tmp_path_factory, data):
     path = tmp_path_factory.mktemp("damaged") / "a.mat"
     content = {"X": PATTERNS} if data.draw(st.booleans()) else {"spikes": cell([0.1, 0.2], [0.3])}
     scipy.io.savemat(path, content, do_compression=data.draw(st.booleans()))

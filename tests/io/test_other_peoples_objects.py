@@ -79,7 +79,7 @@ def test_the_same_patterns_in_any_form_teach_the_same(form):
         (xr.DataArray(np.ones((2, 2, 2)), dims=["time", "y", "x"]), "two dimensions"),
     ],
 )
-def test_all_other_values_are_refused(given, says):
+def test_all_other_values_are_rejected(given, says):
     with pytest.raises(ValueError, match=says):
         sa.zoo.HebbianMemory().fit(given)
 

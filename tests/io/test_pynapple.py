@@ -192,12 +192,12 @@ def test_a_recall_becomes_a_frame_with_times():
         (lambda: sa.io.to_pynapple([np.ones((3, 2))] * 2, rate=1, start=[0]), "2 sequences, but 1 times"),
     ],
 )
-def test_what_cannot_be_is_refused_with_a_sentence(call, match):
+def test_what_cannot_be_is_rejected_with_a_sentence(call, match):
     with pytest.raises(ValueError, match=match):
         call()
 
 
-def test_other_things_are_refused():
+def test_other_things_are_rejected():
     with pytest.raises(TypeError, match="data must be a TsGroup, Tsd or TsdFrame of pynapple"):
         sa.io.from_pynapple(nap.Ts([0.0, 1.0]), 0.1)
     with pytest.raises(TypeError, match="epochs must be an IntervalSet"):

@@ -104,7 +104,7 @@ def test_a_narrow_film_has_its_legend_in_two_lines_and_a_tiny_one_has_none(colum
         ("a.gif", [[1, 2]], r"patterns must hold only -1 and \+1"),
     ],
 )
-def test_what_cannot_be_written_is_refused_with_a_sentence(tmp_path, name, patterns, words):
+def test_what_cannot_be_written_is_rejected_with_a_sentence(tmp_path, name, patterns, words):
     with pytest.raises(ValueError, match=words):
         sa.io.write(tmp_path / name, patterns)
     assert list(tmp_path.iterdir()) == []
@@ -128,12 +128,12 @@ def test_an_error_in_between_leaves_what_was_there(tmp_path, monkeypatch, name):
 
 
 @pytest.mark.parametrize("name", ["a\nb.npz", "a\x1b[31m.csv", "\x00.npz"])
-def test_a_name_that_cannot_stand_in_a_sentence_is_refused_in_one(tmp_path, name):
+def test_a_name_that_cannot_stand_in_a_sentence_is_rejected_in_one(tmp_path, name):
     path, X = f"{tmp_path}/{name}", sa.datasets.xor()
     net = sa.zoo.LookupMemory().fit(X)
     calls = [lambda: sa.load(path), lambda: sa.io.load(path), lambda: net.save(path), lambda: sa.io.write(path, X)]
-    for call in [*calls, lambda: sa.io.load_mnist(path), lambda: sa.study.Store(path)]:
-        with pytest.raises(ValueError, match="has a line break or another control character") as refused:
+    for call in [*calls, lambda: sa.io.load_moving_mnist(path), lambda: sa.study.Store(path)]:
+        with pytest.raises(ValueError, match="has a line break or another control character") as rejected:
             call()
-        assert str(refused.value).isprintable()
+        assert str(rejected.value).isprintable()
     assert list(tmp_path.iterdir()) == []

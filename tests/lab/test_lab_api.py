@@ -18,7 +18,7 @@ from seqattractor.engine import reference
 from seqattractor.lab.choices import NETWORKS, degree_for, read_network
 from seqattractor.lab.jobs import Job, Visits
 from seqattractor.lab.materials import CATALOGUE, make_material
-from seqattractor.lab.requests import Fields, Limits, Refusal, pack
+from seqattractor.lab.requests import Fields, Limits, Rejection, pack
 from seqattractor.lab.requests import unpack as bits
 
 lab, visitor = lab_server.lab, lab_server.visitor
@@ -54,7 +54,7 @@ def test_every_network_on_the_page_learns_and_answers(visitor, name):
         assert (truth == recalled).all()
 
 
-def test_errors_of_every_epoch_are_told_in_order_while_it_learns(visitor):
+def test_errors_of_every_epoch_are_sent_in_order_while_it_learns(visitor):
     assert visitor.post("learn", {"sequence": SMALL, "networks": [QUICK, {"name": "perceptron"}]}).status_code == 200
     events = visitor.events()
     net = sa.SequenceAttractor(n_hidden=80, random_state=0).fit(sa.datasets.random_periodic(12, 40, rng=3))
@@ -199,7 +199,7 @@ def test_a_recall_that_only_ends_on_stored_patterns_by_chance_is_no_success(visi
     assert run["verdict"].startswith("Not recalled")
 
 
-def test_a_recall_that_goes_on_at_another_place_of_the_loop_says_how_far_off_it_is(visitor):
+def test_a_recall_that_continues_at_another_place_of_the_loop_says_how_far_off_it_is(visitor):
     visitor.learn(SMALL, QUICK)
     X = sa.datasets.random_periodic(12, 40, rng=3)
     units = np.flatnonzero(X[0] != X[3])
@@ -377,10 +377,10 @@ def small_job(network=QUICK):
 
 
 def test_learning_and_continuing_are_done_by_the_exact_engine(monkeypatch):
-    def refuse(*args, **options):
+    def reject(*args, **options):
         raise AssertionError("the plain loop was called")
 
-    monkeypatch.setattr(reference, "learn", refuse)
+    monkeypatch.setattr(reference, "learn", reject)
     job = small_job({**QUICK, "epochs": 4})
     job.run()
     job.prepare_to_continue(3)
@@ -419,7 +419,7 @@ def test_learning_ends_when_its_time_is_over():
         (SMALL, {"name": "attractor", "bias": 2}, "between 0 and 1"),
     ],
 )
-def test_sizes_beyond_the_limits_are_refused_with_the_limit(visitor, sequence, network, word):
+def test_sizes_beyond_the_limits_are_rejected_with_the_limit(visitor, sequence, network, word):
     answer = visitor.post("learn", {"sequence": sequence, "networks": [network]})
     assert answer.status_code in (400, 413)
     assert word in answer.json()["error"]
@@ -436,9 +436,9 @@ def test_visitors_do_not_disturb_each_other(lab):
     assert two.recall()["rows"] == 1 + 2 * 6 + 10
 
 
-def test_fifty_learners_at_once_all_finish_or_are_told_to_wait():
-    with running_lab(Limits(waiting=20)) as (address, _):
-        visitors = [Visitor(address) for _ in range(50)]
+def test_twenty_learners_at_once_all_finish_or_are_asked_to_wait():
+    with running_lab(Limits(waiting=8)) as (address, _):
+        visitors = [Visitor(address) for _ in range(20)]
         body = {"sequence": SMALL, "networks": [{"name": "attractor", "hidden": 60, "epochs": 40}]}
 
         def go(visitor):
@@ -447,7 +447,7 @@ def test_fifty_learners_at_once_all_finish_or_are_told_to_wait():
                 return "please wait" in answer.json()["error"] and answer.headers["retry-after"] == "5"
             return visitor.events()[-1]["end"]["state"] == "done"
 
-        with ThreadPoolExecutor(50) as threads:
+        with ThreadPoolExecutor(20) as threads:
             outcomes = list(threads.map(go, visitors))
         assert all(outcomes)
         # Those who waited succeed when they ask again, and the server has stayed in good health.
@@ -455,7 +455,7 @@ def test_fifty_learners_at_once_all_finish_or_are_told_to_wait():
         assert visitors[-1].events()[-1]["end"]["state"] == "done"
 
 
-def test_those_who_wait_are_told_how_many_are_before_them():
+def test_those_who_wait_see_how_many_are_before_them():
     with running_lab(Limits(workers=1)) as (address, _):
         first, second, third = (Visitor(address) for _ in range(3))
         for visitor in (first, second, third):
@@ -484,7 +484,7 @@ def test_old_visits_end_and_their_jobs_stop():
     now[0] = 90
     visits.get(first.name)
     now[0] = 110
-    with pytest.raises(Refusal, match="forgotten"):
+    with pytest.raises(Rejection, match="forgotten"):
         visits.get(second.name)
     assert second.job.stopped
     assert visits.get(first.name) is first  # seen at 90
@@ -513,9 +513,9 @@ def test_a_full_lab_says_so_until_somebody_was_idle_for_a_while():
     for visit in opened:
         visit.job = a_job()
     opened[0].job.running = True
-    with pytest.raises(Refusal, match="full") as refused:
+    with pytest.raises(Rejection, match="full") as rejected:
         visits.open()
-    assert refused.value.status == 503
+    assert rejected.value.status == 503
     now[0] = 50
     visits.get(opened[1].name)
     now[0] = 61
@@ -525,7 +525,7 @@ def test_a_full_lab_says_so_until_somebody_was_idle_for_a_while():
         False,
         True,
     ]  # the first one learns, the second one was here just now
-    with pytest.raises(Refusal, match="forgotten"):
+    with pytest.raises(Rejection, match="forgotten"):
         visits.get(opened[2].name)
 
 
@@ -534,9 +534,9 @@ def test_a_flood_of_large_networks_takes_none_from_others():
     visits = Visits(Limits(network_bytes=20_000, spare_seconds=60), clock=lambda: now[0])
     first, second, third = (visits.open() for _ in range(3))
     first.job, second.job = a_job(8000), a_job(8000)
-    with pytest.raises(Refusal, match="fill the lab") as refused:
+    with pytest.raises(Rejection, match="fill the lab") as rejected:
         visits.make_room(third, 8000)
-    assert refused.value.status == 503
+    assert rejected.value.status == 503
     visits.make_room(third, 4000)
     visits.make_room(second, 12_000)  # in place of what it has
     now[0] = 61
@@ -546,7 +546,7 @@ def test_a_flood_of_large_networks_takes_none_from_others():
     assert not first.job.stopped
 
 
-def test_learning_beyond_the_memory_of_the_lab_is_refused_and_frees_nothing():
+def test_learning_beyond_the_memory_of_the_lab_is_rejected_and_frees_nothing():
     with running_lab(Limits(network_bytes=200_000)) as (address, _):
         one, two = Visitor(address), Visitor(address)
         one.learn(SMALL, QUICK)  # 80 * 40 * 3 numbers of 8 bytes

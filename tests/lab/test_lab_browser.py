@@ -45,6 +45,7 @@ def test_a_first_visit_comes_to_a_recalled_sequence_in_ten_seconds(open_page):
     assert in_time(lambda: first_visit(open_page), 10)
 
 
+@pytest.mark.slow
 def test_an_experiment_pressed_before_the_first_picture_is_there_is_not_lost(open_page):
     page = open_page()
     held = []
@@ -87,6 +88,7 @@ def test_painting_on_the_cue_changes_the_recall(open_page):
     assert "right already" in page.inner_text("#verdicts")
 
 
+@pytest.mark.slow
 def test_stepping_and_scrubbing_move_through_the_recall(open_page):
     page = open_page(reduced_motion="reduce")
     learn(page)
@@ -114,6 +116,7 @@ EPOCH = "Number(/epoch ([0-9]+)/.exec(document.getElementById('status').textCont
 EPOCHS = "Number(/([0-9]+) epoch/.exec(document.getElementById('status').textContent)?.[1])"  # at the end
 
 
+@pytest.mark.slow
 def test_biases_are_a_switch_beside_the_other_settings_and_stay_in_the_link(open_page):
     page = open_page()
     page.locator("#network-0 summary").click()
@@ -168,6 +171,7 @@ def test_a_long_learning_is_stopped_and_continued(open_page):
     assert "learned" not in page.evaluate(SETTINGS)  # a link would learn more than there is
 
 
+@pytest.mark.slow
 def test_two_networks_are_compared_on_the_same_cue(open_page):
     page = open_page()
     page.click("[data-source=toy]")
@@ -182,9 +186,9 @@ def test_two_networks_are_compared_on_the_same_cue(open_page):
     ("question", "good"),
     [
         ("Why hidden neurons?", [True, False]),
-        ("Must both layers learn?", [True, False]),
-        ("What if a path crosses itself?", [True]),
-        ("How much fits in?", [False, True]),
+        pytest.param("Must both layers learn?", [True, False], marks=pytest.mark.slow),
+        pytest.param("What if a path crosses itself?", [True], marks=pytest.mark.slow),
+        pytest.param("How much fits in?", [False, True], marks=pytest.mark.slow),
     ],
 )
 def test_each_experiment_ends_as_its_advice_says(open_page, question, good):
@@ -202,6 +206,7 @@ def test_each_experiment_ends_as_its_advice_says(open_page, question, good):
     assert page.is_hidden("#advice")
 
 
+@pytest.mark.slow
 def test_a_sequence_that_cannot_be_learned_is_explained_with_the_remedy(open_page):
     page = open_page()
     page.click("[data-source=places]")
@@ -286,6 +291,7 @@ def colours_in(page, panel):
     )
 
 
+@pytest.mark.slow
 def test_a_film_is_recalled_in_grey_and_in_colour(open_page, tmp_path):
     page = open_page()
     page.click("[data-source=file]")
@@ -312,6 +318,7 @@ def test_a_film_is_recalled_in_grey_and_in_colour(open_page, tmp_path):
     assert number > 4
 
 
+@pytest.mark.slow
 def test_painting_a_grey_pixel_makes_its_negative(open_page, tmp_path):
     page = open_page()
     page.click("[data-source=file]")
@@ -324,6 +331,7 @@ def test_painting_a_grey_pixel_makes_its_negative(open_page, tmp_path):
     until(page, f"{SETTINGS}.cue.painted.join() === '3,4,5'")  # the three units of the second pixel
 
 
+@pytest.mark.slow
 def test_a_file_can_be_dropped_anywhere(open_page):
     page = open_page()
     page.evaluate(
@@ -341,6 +349,7 @@ def test_a_file_can_be_dropped_anywhere(open_page):
     assert "Locked on at step" in learn(page)
 
 
+@pytest.mark.slow
 def test_two_tabs_do_not_disturb_each_other(open_page, lab):
     first = open_page()
     second = first.context.new_page()
@@ -357,6 +366,7 @@ def test_two_tabs_do_not_disturb_each_other(open_page, lab):
     assert second.inner_text("#step").endswith("of 22")
 
 
+@pytest.mark.slow
 def test_choices_made_in_quick_succession_end_in_what_was_chosen_last(open_page):
     page = open_page()
     held = []
@@ -375,6 +385,7 @@ def test_choices_made_in_quick_succession_end_in_what_was_chosen_last(open_page)
     assert "A: Locked on" in learn(page)
 
 
+@pytest.mark.slow
 def test_learning_that_is_asked_for_before_the_sequence_has_come_learns_it(open_page):
     page = open_page()
     page.click("[data-source=toy]")

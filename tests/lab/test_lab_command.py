@@ -21,6 +21,7 @@ from lab_server import LONG, PATIENCE, Visitor, until
 from seqattractor.cli.lab import command as lab_command
 from seqattractor.lab.choices import NETWORKS
 from seqattractor.lab.requests import pack
+from seqattractor.lab.server import Server
 
 HARD = {"name": "random", "frames": 60, "units": 30}
 
@@ -73,6 +74,7 @@ def use_everything(visitor):
     return unsettled
 
 
+@pytest.mark.slow
 def test_the_terminal_of_the_lab_shows_no_warning_of_the_developers():
     with start_command("--port", "0") as process:
         address = re.search(r"http://127\.0\.0\.1:[0-9]+/", process.stdout.readline()).group()
@@ -149,6 +151,7 @@ def is_answered(address):
     return False
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_even_a_lab_that_is_stuck():
     with start_command("--port", "0", program=("-c", STUCK)) as process, ThreadPoolExecutor(1) as threads:
         address = re.search(r"http://127\.0\.0\.1:[0-9]+/", process.stdout.readline()).group()
@@ -164,21 +167,20 @@ def test_ctrl_c_ends_even_a_lab_that_is_stuck():
         assert rest == "The lab is closed.\n"
 
 
-def test_the_command_warns_when_others_can_reach_it():
-    with start_command("--port", "0", "--host", "0.0.0.0") as process:
-        process.stdout.readline()
-        warning = process.stderr.readline()
-        process.send_signal(signal.SIGINT)
-        process.communicate(timeout=PATIENCE)
-        assert "Warning: everybody" in warning
+def test_the_command_warns_when_others_can_reach_it(run, monkeypatch):
+    monkeypatch.setattr(Server, "run", lambda self, sockets: sockets[0].close())
+    code, out, err = run("lab", "--no-browser", "--port", "0", "--host", "0.0.0.0")
+    assert code == 0, err
+    assert "http://localhost:" in out
+    assert "Warning: everybody" in err
 
 
-def test_a_taken_port_is_explained():
-    with socket.create_server(("127.0.0.1", 0)) as taken, start_command("--port", str(taken.getsockname()[1])) as process:
-        _, errors = process.communicate(timeout=PATIENCE)
-        assert process.returncode == 2
-        assert "cannot listen" in errors
-        assert "Traceback" not in errors
+def test_a_taken_port_is_explained(run):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        code, _, err = run("lab", "--no-browser", "--port", taken.getsockname()[1])
+    assert code == 2
+    assert "cannot listen" in err
+    assert "Traceback" not in err
 
 
 def test_without_the_extra_the_command_says_what_to_install(monkeypatch):

@@ -6,8 +6,7 @@ import httpx
 import pytest
 
 import lab_server
-from lab_server import PATIENCE
-from seqattractor.lab import app as lab_app
+from lab_server import PAGE, PATIENCE
 from seqattractor.lab.app import LOOPBACK
 from seqattractor.lab.guard import is_allowed_host
 
@@ -31,7 +30,7 @@ FOREIGN = [
 
 
 @pytest.mark.parametrize("host", FOREIGN)
-def test_foreign_hosts_are_refused(lab, host):
+def test_foreign_hosts_are_rejected(lab, host):
     answer = httpx.get(f"{lab[0]}/", headers={"host": host}, timeout=PATIENCE)
     assert answer.status_code in (400, 403)
     assert not is_allowed_host(host, LOOPBACK, any_address=False)
@@ -47,7 +46,7 @@ def test_the_own_machine_is_welcome(lab, host):
     "headers",
     [{"origin": "http://evil.example"}, {"origin": "null"}, {"origin": "https://127.0.0.1"}, {"sec-fetch-site": "cross-site"}],
 )
-def test_foreign_pages_are_refused(lab, headers):
+def test_foreign_pages_are_rejected(lab, headers):
     answer = httpx.post(f"{lab[0]}/api/visit", headers=headers, timeout=PATIENCE)
     assert answer.status_code == 403
     assert "other web sites" in answer.json()["error"]
@@ -95,17 +94,25 @@ def test_nothing_but_the_page_is_served(lab, path):
 
 
 def test_the_page_is_light_and_loads_nothing_from_elsewhere():
-    files = lab_app.page_files()
-    assert sum(map(len, files.values())) < 200_000
-    for name, content in files.items():
+    assert sum(map(len, PAGE.values())) < 200_000
+    for name, content in PAGE.items():
         foreign = content.replace(b"http://www.w3.org/2000/svg", b"")
         assert b"http://" not in foreign, name
         assert b"https://" not in foreign, name
 
 
 def test_unchanged_files_are_not_sent_again(lab):
-    tag = httpx.get(f"{lab[0]}/style.css", timeout=PATIENCE).headers["etag"]
-    assert httpx.get(f"{lab[0]}/style.css", headers={"if-none-match": tag}, timeout=PATIENCE).status_code == 304
+    first = httpx.get(f"{lab[0]}/style.css", timeout=PATIENCE).headers
+    assert first["cache-control"] == "no-cache"  # but asked for again
+    assert httpx.get(f"{lab[0]}/style.css", headers={"if-none-match": first["etag"]}, timeout=PATIENCE).status_code == 304
+
+
+@pytest.mark.parametrize("name", PAGE)
+def test_each_file_of_the_page_is_sent_as_what_it_is(lab, name):
+    answer = httpx.get(f"{lab[0]}/{name}", timeout=PATIENCE)
+    assert answer.content == PAGE[name]
+    kinds = {"html": "text/html", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
+    assert answer.headers["content-type"].startswith(kinds[name.rpartition(".")[2]])
 
 
 LINK = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document"}
@@ -135,5 +142,5 @@ def test_a_link_on_another_page_opens_the_lab(lab, site):
         ("GET", "/", {"host": "evil.example"}),
     ],
 )
-def test_everything_else_from_another_page_is_refused(lab, method, path, change):
+def test_everything_else_from_another_page_is_rejected(lab, method, path, change):
     assert httpx.request(method, lab[0] + path, headers={**LINK, **change}, timeout=PATIENCE).status_code == 403

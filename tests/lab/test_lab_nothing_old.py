@@ -114,7 +114,14 @@ def learned(open_page, lab):
     return restored
 
 
-@pytest.mark.parametrize(("controls", "gone"), [(SEQUENCE, OF_THE_SEQUENCE), (NETWORK, OF_THE_NETWORK), (CUE, OF_THE_RECALL)])
+@pytest.mark.parametrize(
+    ("controls", "gone"),
+    [
+        (SEQUENCE, OF_THE_SEQUENCE),
+        pytest.param(NETWORK, OF_THE_NETWORK, marks=pytest.mark.slow),
+        pytest.param(CUE, OF_THE_RECALL, marks=pytest.mark.slow),
+    ],
+)
 def test_nothing_old_stays_after_any_choice_while_the_lab_is_slow(learned, controls, gone):
     for name, choose in controls.items():
         page = learned()
@@ -131,6 +138,7 @@ def wait_for(page, wanted, name):
         page.wait_for_timeout(50)
 
 
+@pytest.mark.slow
 def test_a_sequence_that_is_chosen_while_another_one_is_learned_is_shown_at_once(open_page):
     page = open_page(reduced_motion="reduce")
     page.click("[data-source=random]")
@@ -152,6 +160,7 @@ def test_a_sequence_that_is_chosen_while_another_one_is_learned_is_shown_at_once
     assert "Locked on" in learn(page)
 
 
+@pytest.mark.slow
 def test_a_message_about_a_file_or_a_setting_goes_with_the_next_choice(open_page):
     page = open_page(reduced_motion="reduce")
     page.click("[data-source=places]")
@@ -164,6 +173,7 @@ def test_a_message_about_a_file_or_a_setting_goes_with_the_next_choice(open_page
     page.wait_for_selector("#alert", state="hidden")
 
 
+@pytest.mark.slow
 def test_the_hint_beside_a_file_says_what_is_there(open_page):
     page = open_page(reduced_motion="reduce")
     page.click("[data-source=file]")
@@ -180,7 +190,8 @@ def test_the_hint_beside_a_file_says_what_is_there(open_page):
 # -- a lab that is gone ----------------------------------------------------------------------------------------------
 
 
-def test_a_lab_that_is_closed_is_told_as_such_whatever_is_pressed(chromium):
+@pytest.mark.slow
+def test_a_lab_that_is_closed_is_reported_as_such_whatever_is_pressed(chromium):
     with running_lab() as (address, _):
         pages = {}
         some = {name: {**SEQUENCE, **CUE}[name] for name in ("another sequence", "flips")}
@@ -202,7 +213,8 @@ def test_a_lab_that_is_closed_is_told_as_such_whatever_is_pressed(chromium):
         page.close()
 
 
-def test_a_lab_that_is_there_again_goes_on_with_what_was_chosen_meanwhile(open_page):
+@pytest.mark.slow
+def test_a_lab_that_is_there_again_continues_with_what_was_chosen_meanwhile(open_page):
     page = open_page(reduced_motion="reduce")
     page.route("**/api/**", lambda route: route.abort())
     page.click("[data-source=toy]")

@@ -43,12 +43,12 @@ def test_it_recalls_beside_a_network_that_learns(visitor):
 
 
 def test_it_takes_only_sequences_of_its_size(visitor):
-    refused = visitor.post("learn", {"sequence": {"name": "walker"}, "networks": [{"name": "own"}]})
-    assert refused.status_code == 400
-    assert "has 40 units, but this sequence has" in refused.json()["error"]
+    rejected = visitor.post("learn", {"sequence": {"name": "walker"}, "networks": [{"name": "own"}]})
+    assert rejected.status_code == 400
+    assert "has 40 units, but this sequence has" in rejected.json()["error"]
 
 
-def test_what_does_not_fit_is_refused_before_the_lab_opens(run, tmp_path):
+def test_what_does_not_fit_is_rejected_before_the_lab_opens(run, tmp_path):
     GIVEN.save(tmp_path / "given.npz")
     np.save(tmp_path / "other.npy", X.patterns[:, :30])
     code, _, complaint = run("lab", "given.npz", "--data", "other.npy", "--no-browser")

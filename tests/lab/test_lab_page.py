@@ -15,7 +15,10 @@ from lab_server import PATIENCE, in_time
 lab, chromium, open_page = lab_server.lab, lab_browser.chromium, lab_browser.open_page
 pytestmark = NEEDS_BROWSER
 
+SCHEMES = ["light", pytest.param("dark", marks=pytest.mark.slow)]
 
+
+@pytest.mark.slow
 def test_the_page_is_light(open_page):
     page = open_page()
     loaded = page.evaluate(
@@ -36,7 +39,7 @@ def test_the_page_paints_within_a_second(open_page):
     assert in_time(paint, 1)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", SCHEMES)
 def test_a_phone_shows_everything_without_scrolling_sideways(open_page, scheme):
     page = open_page(viewport={"width": 360, "height": 740}, has_touch=True, is_mobile=True, color_scheme=scheme)
     page.tap("#go")
@@ -75,6 +78,7 @@ def test_everything_has_a_name_and_is_reached_with_the_keyboard(open_page):
     assert page.evaluate("document.activeElement.id") == "go"  # it was on Stop meanwhile, and was not lost
 
 
+@pytest.mark.slow
 def test_the_keyboard_goes_from_learn_to_stop_and_back(open_page):
     page = open_page()
     page.get_by_role("button", name="How much fits in?").focus()
@@ -110,7 +114,7 @@ CONTRAST = """() => {
 }"""
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", SCHEMES)
 def test_all_text_has_enough_contrast(open_page, scheme):
     page = open_page(color_scheme=scheme, reduced_motion="reduce")  # colours change at once
     page.check("#compare")
@@ -167,6 +171,7 @@ def test_model_animation_and_figure_are_downloaded(open_page, tmp_path):
         assert animation.n_frames > 10
 
 
+@pytest.mark.slow
 def test_of_two_networks_each_can_be_downloaded(open_page, tmp_path):
     page = open_page()
     page.click("[data-source=toy]")
@@ -186,6 +191,7 @@ def test_of_two_networks_each_can_be_downloaded(open_page, tmp_path):
     assert download(page, "model", tmp_path).name == "model.npz"
 
 
+@pytest.mark.slow
 def test_the_code_on_the_page_runs_and_follows_the_settings(open_page, capsys):
     page = open_page()
     page.click("[data-source=random]")
@@ -220,12 +226,14 @@ def test_the_page_says_so_when_the_server_is_gone(open_page):
     assert "Locked on" in learn(page)
 
 
+@pytest.mark.slow
 def test_a_visit_that_the_server_forgot_is_opened_again(open_page):
     page = open_page()
     page.route("**/api/learn", lambda route: route.fulfill(status=410, body=json.dumps({"error": "forgotten"})), times=1)
     assert "Locked on" in learn(page)
 
 
+@pytest.mark.slow
 def test_a_link_to_a_result_learns_and_recalls_again_by_itself(open_page):
     page = open_page()
     page.click("[data-source=toy]")
@@ -240,6 +248,7 @@ def test_a_link_to_a_result_learns_and_recalls_again_by_itself(open_page):
     assert again.inner_text("#status") == page.inner_text("#status")
 
 
+@pytest.mark.slow
 def test_nothing_old_stays_after_another_choice(open_page):
     page = open_page(reduced_motion="reduce")
     learn(page)
@@ -279,6 +288,7 @@ def recalls(page):
     return asked
 
 
+@pytest.mark.slow
 def test_dragging_the_slider_of_hidden_neurons_asks_for_one_recall(open_page):
     page = open_page()
     slider = page.get_by_label("Hidden neurons M")
@@ -296,6 +306,7 @@ def test_dragging_the_slider_of_hidden_neurons_asks_for_one_recall(open_page):
     assert page.evaluate(SETTINGS)["networks"][0]["hidden"] > 600
 
 
+@pytest.mark.slow
 def test_holding_an_arrow_key_on_the_slider_of_hidden_neurons_asks_for_one_recall(open_page):
     page = open_page()
     asked = recalls(page)
@@ -328,6 +339,7 @@ DRAWN = """() => {
 }"""
 
 
+@pytest.mark.slow
 def test_all_steps_of_103_frames_cost_two_pictures_in_each_panel_at_a_step(open_page):
     page = open_page(reduced_motion="reduce")
     page.get_by_label("Frames", exact=True).fill("103")
@@ -340,6 +352,7 @@ def test_all_steps_of_103_frames_cost_two_pictures_in_each_panel_at_a_step(open_
     assert page.inner_text("#step") == "step 100 of 218"
 
 
+@pytest.mark.slow
 def test_a_recall_that_ends_in_the_negative_says_why_and_is_not_green(open_page):
     page = open_page(reduced_motion="reduce")
     page.click("[data-source=random]")
@@ -361,7 +374,8 @@ def test_a_recall_that_ends_in_the_negative_says_why_and_is_not_green(open_page)
     assert "0 of 100 units wrong" in page.get_attribute("[data-panel=state]", "aria-label")
 
 
-def test_a_server_that_goes_while_it_learns_is_told_as_such(open_page):
+@pytest.mark.slow
+def test_a_server_that_goes_while_it_learns_is_reported_as_such(open_page):
     page = open_page()
     page.route("**/api/progress", lambda route: route.fulfill(body='data: {"ahead": 0}\n\n', content_type="text/event-stream"))
     page.click("#go")
@@ -370,6 +384,7 @@ def test_a_server_that_goes_while_it_learns_is_told_as_such(open_page):
     assert page.is_visible("#go")
 
 
+@pytest.mark.slow
 def test_what_the_server_forgot_is_said_and_can_be_learned_again(open_page):
     page = open_page()
     learn(page)
@@ -382,6 +397,7 @@ def test_what_the_server_forgot_is_said_and_can_be_learned_again(open_page):
     assert "Locked on" in learn(page)
 
 
+@pytest.mark.slow
 def test_a_link_on_another_site_restores_settings_and_result(open_page, lab):
     page = open_page()
     page.click("[data-source=toy]")
@@ -423,13 +439,13 @@ def test_another_site_can_do_nothing_with_the_lab_but_link_to_it(open_page, lab)
                 element.src = source;
                 document.body.append(element);
             });
-            const refused = (path, options) => fetch(address + path, { mode: "no-cors", ...options }).catch(() => null);
+            const rejected = (path, options) => fetch(address + path, { mode: "no-cors", ...options }).catch(() => null);
             await ended(document.createElement("iframe"), address + "/");
             await ended(document.createElement("img"), address + "/icon.svg");
             await ended(document.createElement("script"), address + "/main.js");
-            await refused("/api/visit", { method: "POST" });
-            await refused("/");
-            await refused("/api/catalogue");
+            await rejected("/api/visit", { method: "POST" });
+            await rejected("/");
+            await rejected("/api/catalogue");
         }""",
         lab[0],
     )

@@ -39,7 +39,7 @@ SEQUENCES = {
 
 
 def learned(visitor, sequence, network):
-    """What the lab says to a network: a refusal, why learning failed, or what is wrong with the cue; "" where all is well."""
+    """What the lab says to a network: a rejection, why learning failed, or what is wrong with the cue; "" where all is well."""
     answer = visitor.post("learn", {"sequence": sequence, "networks": [network]})
     if answer.status_code != 200:
         return answer.json()["error"]
@@ -50,7 +50,7 @@ def learned(visitor, sequence, network):
 
 @pytest.mark.parametrize("name", NETWORKS)
 @pytest.mark.parametrize("what", SEQUENCES)
-def test_whatever_cannot_be_learned_is_told_in_the_words_of_the_page(visitor, what, name):
+def test_whatever_cannot_be_learned_is_explained_in_the_words_of_the_page(visitor, what, name):
     for order in (1, 3, 0):
         sentence = learned(visitor, SEQUENCES[what], {"name": name, "order": order})
         assert not FOREIGN.search(sentence), sentence
@@ -64,7 +64,7 @@ def test_whatever_cannot_be_learned_is_told_in_the_words_of_the_page(visitor, wh
         ("two successors", 1, "Frame 1 of sequence 1 occurs again as frame 3 of sequence 1"),
         ("two successors", 1, 'set "Past patterns it sees" to 2, under "More settings"'),
         ("far apart", 1, "the lab offers up to 6, so choose another sequence"),
-        ("far apart", 0, "must see the past 10 patterns to tell what follows in this sequence, but the lab offers up to 6"),
+        ("far apart", 0, "must see the past 10 patterns to predict what follows in this sequence, but the lab offers up to 6"),
         ("two frames", 3, "The sequence has only 2 frames, too few for a network that sees the past 3"),
         ("two frames", 3, 'set "Past patterns it sees" to 1'),
         ("two sequences, one beginning", 2, "Sequence 1 has only 2 frames"),
@@ -84,12 +84,12 @@ def test_a_loop_has_no_end_after_which_nothing_is_left_to_recall(visitor):
         assert answer["runs"][0]["good"]
         assert answer["cue_rows"] == 3
     visitor.learn({"name": "digits", "frames": 8}, {**QUICK, "order": 2})
-    refused = visitor.post("recall", {"cue": {"start": 6}}).json()["error"]
-    assert refused.startswith("There is nothing left to recall after the 2 frames from frame 7 on")
-    assert refused.endswith("start earlier.")
+    rejected = visitor.post("recall", {"cue": {"start": 6}}).json()["error"]
+    assert rejected.startswith("There is nothing left to recall after the 2 frames from frame 7 on")
+    assert rejected.endswith("start earlier.")
 
 
-def test_the_radius_of_every_frame_of_a_loop_is_told_however_far_the_network_looks_back(visitor):
+def test_the_radius_of_every_frame_of_a_loop_is_given_however_far_the_network_looks_back(visitor):
     visitor.learn({"name": "toy", "which": "2"}, {"name": "attractor", "hidden": 60, "order": 3})
     radii = visitor.post("promise", {}).json()["radii"][0]
     assert min(radii[:-1]) >= 0
@@ -124,7 +124,7 @@ def test_pictures_of_different_sizes_are_counted_from_1(visitor):
     assert "frame 1 is" in sentence
 
 
-def test_a_network_without_hidden_neurons_is_not_told_to_use_fewer(visitor):
+def test_a_network_without_hidden_neurons_is_not_advised_to_use_fewer(visitor):
     large = {"name": "frames", "shape": [64, 64], "lengths": [3], "bits": pack(np.ones((3, 4096)))}
     assert "use smaller patterns, or" in learned(visitor, large, {"name": "perceptron"})
     assert "use fewer hidden neurons or smaller patterns" in learned(visitor, large, {"name": "attractor", "hidden": 2000})

@@ -81,7 +81,7 @@ def test_a_body_that_does_not_come_is_cut_off(hasty, framing):
 @pytest.mark.parametrize(
     ("method", "path", "status"), [("POST", "/api/upload", 413), ("POST", "/api/learn", 413), ("GET", "/", 200)]
 )
-def test_an_endless_body_is_refused_and_cut_off(hasty, method, path, status):
+def test_an_endless_body_is_rejected_and_cut_off(hasty, method, path, status):
     visit = hasty[1].visits.open().name
     with connect(hasty[0]) as connection:
         connection.sendall(head(hasty[0], method, path, f"x-lab-visit: {visit}", "transfer-encoding: chunked"))
@@ -140,7 +140,7 @@ def gate(monkeypatch):
     return gate
 
 
-def test_when_all_connections_are_at_work_a_newcomer_is_told(gate):
+def test_when_all_connections_are_at_work_a_newcomer_is_rejected(gate):
     with running_lab(Limits(connections=3)) as (address, _), ThreadPoolExecutor(3) as threads:
         visitors = [Visitor(address) for _ in range(3)]
         asked = [threads.submit(visitor.post, "sequence", {"name": "toy"}) for visitor in visitors]
@@ -198,7 +198,7 @@ def mistaken():
 
 
 @pytest.mark.parametrize("name", RAW)
-def test_every_answer_has_the_security_headers_and_every_refusal_a_sentence(mistaken, name):
+def test_every_answer_has_the_security_headers_and_every_rejection_a_sentence(mistaken, name):
     request, status = RAW[name]
     visit = Visitor(mistaken).http.headers["x-lab-visit"].encode()
     with connect(mistaken) as connection:

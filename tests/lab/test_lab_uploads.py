@@ -1,4 +1,4 @@
-"""Files dropped on the lab: pictures and arrays are learned, bad and hostile ones are refused with a sentence."""
+"""Files dropped on the lab: pictures and arrays are learned, bad and hostile ones are rejected with a sentence."""
 
 import io
 import json
@@ -116,7 +116,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_a_bad_file_is_refused_with_a_sentence_and_no_path_of_the_server(visitor, name):
+def test_a_bad_file_is_rejected_with_a_sentence_and_no_path_of_the_server(visitor, name):
     answer = send(visitor, BAD[name])
     assert answer.status_code in (400, 413), answer.text
     sentence = answer.json()["error"]
@@ -127,7 +127,7 @@ def test_a_bad_file_is_refused_with_a_sentence_and_no_path_of_the_server(visitor
     assert "seqattractor-lab-" not in sentence
 
 
-def test_a_refusal_calls_a_file_what_the_visitor_calls_it(visitor):
+def test_a_rejection_calls_a_file_what_the_visitor_calls_it(visitor):
     broken = ("frame 2.png", png()[:-20])
     sentence = send(visitor, ("frame1.png", png()), broken).json()["error"]
     assert sentence.startswith("frame 2.png is cut short")
@@ -137,7 +137,7 @@ def test_a_refusal_calls_a_file_what_the_visitor_calls_it(visitor):
     assert mixed.endswith("bring them to one size.")
 
 
-def test_uploads_that_do_not_keep_to_their_head_are_refused(visitor):
+def test_uploads_that_do_not_keep_to_their_head_are_rejected(visitor):
     for head in (
         {"files": [{"name": "a.gif", "size": 99}]},
         {"files": []},
@@ -214,7 +214,7 @@ def test_a_large_film_is_shrunk_until_its_units_are_few_enough(visitor):
     ],
     ids=str,
 )
-def test_a_code_that_makes_no_sense_is_refused(visitor, code):
+def test_a_code_that_makes_no_sense_is_rejected(visitor, code):
     shown = in_shades(visitor, grey_film(3, 6), 4).json()
     sequence = {"name": "frames", **{k: shown[k] for k in ("shape", "units", "lengths", "kind", "bits")}}
     assert visitor.post("sequence", {**sequence, "code": shown["code"]}).status_code == 200
@@ -224,5 +224,5 @@ def test_a_code_that_makes_no_sense_is_refused(visitor, code):
 
 
 @pytest.mark.parametrize(("levels", "colour"), [(1, 0), (300, 0), (0, 1), (4, 2), ("8", 0)])
-def test_shades_that_make_no_sense_are_refused(visitor, levels, colour):
+def test_shades_that_make_no_sense_are_rejected(visitor, levels, colour):
     assert in_shades(visitor, grey_film(3, 6), levels, colour).status_code == 400

@@ -184,7 +184,6 @@ def test_results_are_asked_for_what_they_have():
     assert "lookup" in refused(comparison.row, "x", 5)
     refused(comparison.row, "lookup", 6)
     refused(sa.separable(X).proof, 30)
-    refused(sa.hidden_activity(NET, X).patterns_of, 10**30)
     refused(sa.robustness_curve(NET, X, flips=[1], trials=2, rng=0).at, 1)
 
 
@@ -229,8 +228,6 @@ def test_names_are_counted_before_they_are_read():
     for given in ({"names": endless}, {"units": endless}):
         with pytest.raises(ValueError, match="must name every"):
             sa.Sequences(X[:2], **given)
-    with pytest.raises(TypeError, match="the name of a folder"):
-        sa.io.load_gait("nowhere", sequence=np.zeros((9, 0)))
 
 
 def test_patterns_beyond_the_memory_are_refused_before_they_are_read(monkeypatch):

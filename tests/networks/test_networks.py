@@ -1,6 +1,7 @@
 """What all networks share: recall, score, streams, clear errors."""
 
 import copy
+import inspect
 import itertools
 
 import numpy as np

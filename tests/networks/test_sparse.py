@@ -313,6 +313,7 @@ def test_it_stores_more_patterns_than_it_has_hidden_neurons():
     assert np.array_equal(net.recall(X[0], steps=120), X)
 
 
+@pytest.mark.slow
 def test_v_goes_on_alone_where_it_has_errors_left_and_stores_more_for_it():
     hasty, patient = [], []
     for seed in range(8):

@@ -100,6 +100,7 @@ def test_what_pypi_would_show_is_known_and_true(wheel):
     assert [url for url in page.get_all("Project-URL", []) if not url.split(", ")[1].startswith("https://")] == []
 
 
+@pytest.mark.slow
 def test_the_wheel_alone_recalls_and_writes_a_report(folder, wheel, tmp_path):
     """Unpacked elsewhere, with nothing of the repository on the path."""
     wheel.extractall(tmp_path / "site")

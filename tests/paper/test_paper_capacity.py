@@ -9,7 +9,7 @@ from matplotlib import pyplot as plt
 import seqattractor as sa
 from seqattractor.paper import capacity
 from seqattractor.paper import capacity as trials
-from seqattractor.paper.capacity import bits_per_weight, law_words, loads, pooled_capacity, scaling_laws
+from seqattractor.paper.capacity import bits_per_weight, loads
 from seqattractor.paper.reproduce import run_targets
 from seqattractor.paper.target import Request, Result
 from seqattractor.study.tuning import tuned
@@ -27,8 +27,6 @@ SMALL = {
     "inside_lengths": [8, 20],
     "robust_flips": [0, 4, 16],
     "digits": {"stored": [2, 3], "paper": [2], "T": 5, "M": 80, "flips": 50, "trials": 2},
-    "scaling": [[20, 10], [20, 20]],
-    "search_trials": 8,
 }
 
 
@@ -47,9 +45,10 @@ def outcome(tmp_path_factory):
 
 
 def rows_of(result):
-    return {(r["part"], r["network"] or r["options"], r["T"] or r["M"], r["flips"]): r for r in result.data["rows"]}
+    return {(r["part"], r["network"] or r["options"], r["T"], r["flips"]): r for r in result.data["rows"]}
 
 
+@pytest.mark.slow
 def test_success_and_basins_are_reported_for_every_network(outcome):
     target, result = outcome
     assert json.loads(json.dumps(result.data)) == result.data
@@ -69,14 +68,9 @@ def test_ablations_and_digits_are_reported_at_every_length(outcome):
     for T in SMALL["ablation_lengths"]:
         assert rows["ablation", "everything", T, 3]["basin"] > rows["ablation", "no bias", T, 3]["basin"]
     assert result.rows(part="digits", network="sparse", stored=3)[0]["recalled"] == [3, 3]
-    _, _, _, ablations, *_, digits = target.tables(result)
+    _, _, _, ablations, *_ = target.tables(result)
     assert len(ablations.rows) == len(trials.ABLATIONS)
     assert len(ablations.columns) == 3
-    assert [row[0] for row in digits.rows] == [
-        *("sparse, 2 stored", "sparse, 3 stored", "the paper's rule, 2 stored"),
-        *("one-hot, one neuron per transition, 2 stored", "one-hot, one neuron per transition, 3 stored"),
-        *("dense, one unit per pattern, 2 stored", "dense, one unit per pattern, 3 stored"),
-    ]
 
 
 def test_the_baseline_of_one_neuron_for_each_pattern_stands_in_every_table_of_success(outcome):
@@ -86,10 +80,6 @@ def test_the_baseline_of_one_neuron_for_each_pattern_stands_in_every_table_of_su
     assert ["one-hot, one neuron per transition: success", "2/2", "2/2"] in lengths.rows
     flips = tables["Success against the flips of the cue."]
     assert ["one-hot, one neuron per transition, T = 8", "2/2", "2/2"] in flips.rows
-    sizes = tables["One neuron for each transition: T = M + 1, N / 10 flips."]
-    assert [row[:2] for row in sizes.rows] == [["N = 20, M = 10", "11"], ["N = 20, M = 20", "21"]]
-    right = sum(row["successes"] for row in result.rows(part="one-hot"))
-    assert f"with nothing learned, retrieves {right} of 4 sequences" in target.verdict(result).sentence
 
 
 def test_the_control_gives_the_papers_rule_noise_while_it_learns(outcome):
@@ -104,8 +94,6 @@ def test_the_control_gives_the_papers_rule_noise_while_it_learns(outcome):
         "the paper's rule, flips while it learns: basin",
     ]
     assert len(control.columns) == 3
-    told = "as it is, with kappa = 10, and with flips in the inputs that it learns from: "
-    assert told in target.verdict(result).sentence
 
 
 def test_the_control_has_the_margin_that_tuning_chose_and_nothing_else_changed():
@@ -142,7 +130,7 @@ def test_loads_stand_beside_the_limits_of_theory(outcome):
 
 
 def test_what_happens_inside_is_summed_over_networks(outcome):
-    target, result = outcome
+    _, result = outcome
     row = result.rows(part="inside", T=20)[0]
     counts = np.array(row["counts"])
     assert counts.sum() == 2 * 19
@@ -151,9 +139,6 @@ def test_what_happens_inside_is_summed_over_networks(outcome):
     assert row["right"][0] == 1.0
     assert row["right"] == sorted(row["right"], reverse=True)
     assert 0 <= row["least_radius"] <= row["radius"] < 16
-    starts, robustness = target.tables(result)[5:7]
-    assert [line[0] for line in starts.rows] == [line[0] for line in robustness.rows] == ["8", "20"]
-    assert all(len(line) == len(starts.columns) for line in starts.rows)
 
 
 def test_proven_flips_are_withstood_by_the_networks_that_are_measured():
@@ -161,47 +146,6 @@ def test_proven_flips_are_withstood_by_the_networks_that_are_measured():
     outcome = trials.store_sequences(cell, np.random.SeedSequence(0))
     assert outcome["least_radius"] >= 1
     assert outcome["right"] == [trials.STEPS, trials.STEPS]  # one flip, whichever
-
-
-def test_capacities_are_searched_for_every_size(outcome):
-    target, result = outcome
-    rows = result.rows(part="scaling")
-    assert [(row["network"], row["N"], row["M"]) for row in rows] == [
-        ("sparse", 20, 10),
-        ("sparse", 20, 20),
-        ("attractor", 20, 10),
-        ("attractor", 20, 20),
-        ("dense", 20, None),
-    ]
-    for row in rows:
-        assert row["trials"] == 1  # one search
-        assert sum(n for _, _, n in row["tried"]) <= 8
-        assert row["t95_low"] <= row["t95"] <= row["t95_high"]
-    assert len(target.tables(result)[7].rows) == 5
-    assert scaling_laws(result)["sparse"] is None  # two capacities are no law
-
-
-def test_a_law_is_found_in_capacities_that_follow_one():
-    def row(N, M):
-        T = round(0.1 * N**0.5 * M)
-        tried = [[round(0.95 * T), 200, 200], [round(1.05 * T), 0, 200]]
-        size = {"part": "scaling", "network": "sparse", "N": N, "M": M, "flips": 2}
-        return size | pooled_capacity(size, [tried])
-
-    law = scaling_laws(Result({"rows": [row(N, M) for N in (50, 100, 200) for M in (100, 200, 400)]}))["sparse"]
-    (a, a_error), (b, b_error) = law.exponents["n"], law.exponents["m"]
-    assert a == pytest.approx(0.5, abs=max(3 * a_error, 0.03))
-    assert b == pytest.approx(1.0, abs=max(3 * b_error, 0.03))
-    assert law_words(law).startswith("T = 0.")
-
-
-def test_searches_are_pooled_length_by_length():
-    size = {"network": "sparse", "N": 50, "M": 100, "flips": 5}
-    one, both = ([[40, 8, 8], [160, 0, 8]] for _ in range(2)), [[[40, 8, 8], [160, 0, 8]], [[80, 8, 8]]]
-    assert pooled_capacity(size, [next(one), next(one)])["tried"] == [[40, 16, 16], [160, 0, 16]]
-    pooled = pooled_capacity(size, both)
-    assert pooled["tried"] == [[40, 8, 8], [80, 8, 8], [160, 0, 8]]
-    assert 40 <= pooled["t95"] < 160
 
 
 def test_the_sentence_is_made_of_the_results(outcome):
@@ -212,22 +156,14 @@ def test_the_sentence_is_made_of_the_results(outcome):
     assert f"{bits_per_weight(20, 40, 80):.2f} bits for each of its weights" in verdict.sentence
 
 
-def test_every_figure_can_be_drawn_and_the_table_has_the_same_columns_in_every_row(outcome):
+def test_the_figure_can_be_drawn_and_the_table_has_the_same_columns_in_every_row(outcome):
     target, result = outcome
     assert len({tuple(row) for row in target.csv_rows(result)}) == 1
-    figures = [target.figure(result), *(make() for _, make in target.more_figures(result).values())]
-    assert [len(figure.axes) for figure in figures] == [4, 2, 3, 4, 1]
-    for figure in figures:
-        for ax in figure.axes:
-            assert ax.get_xlabel()
-        plt.close(figure)
-
-
-def test_a_curve_is_crossed_between_its_points():
-    flips = np.array([0.0, 10.0, 20.0])
-    assert capacity.flips_at(flips, np.array([1.0, 0.6, 0.0]), 0.8) == pytest.approx(5)
-    assert capacity.flips_at(flips, np.array([1.0, 0.9, 0.8]), 0.5) == 20
-    assert np.isnan(capacity.flips_at(flips, np.array([0.4, 0.3, 0.2]), 0.5))
+    figure = target.figure(result)
+    assert len(figure.axes) == 4
+    for ax in figure.axes:
+        assert ax.get_xlabel()
+    plt.close(figure)
 
 
 def test_few_failures_end_the_range_of_the_sentence():
@@ -246,7 +182,6 @@ def test_no_basin_is_rounded_up_to_one():
     [
         {"part": "length", "network": "sparse", "N": 40, "M": 80, "T": 20, "flips": 3},
         {"part": "inside", "network": "sparse", "N": 40, "M": 80, "T": 20, "flips": 3, "up_to": [0, 5]},
-        {"part": "scaling", "network": "sparse", "N": 20, "M": 20, "flips": 2, "most": 8},
     ],
     ids=lambda cell: cell["part"],
 )

@@ -87,7 +87,7 @@ def test_on_paper_the_report_has_margins_and_light_figures(results):
     text = (out / "report.html").read_text()
     assert re.search(r"@page \{ margin: \d+mm", text)
     assert text.count('class="figure on-light"') == text.count('class="figure on-dark"') == 2
-    # What is dark shows on a screen only; whoever reads in the dark prints on white.
+    # Dark colours are for screens only: a page is printed on white.
     assert re.findall(r"@media.*dark.*", text) == ["@media screen and (prefers-color-scheme: dark) {"] * 2
     assert ".on-dark { display: none; }" in text
 
@@ -117,12 +117,11 @@ def test_the_same_seed_gives_the_same_json_byte_for_byte(results, tmp_path):
         (["fig7", "--mnist-file", "nothing.npy"], "there is no file nothing.npy"),
     ],
 )
-def test_a_bad_request_is_one_sentence_and_exit_code_2(arguments, words, tmp_path):
-    run = [sys.executable, "-c", "from seqattractor.cli import main; main()", "reproduce", *arguments, "--jobs", "1"]
-    outcome = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert outcome.returncode == 2
-    assert words in outcome.stderr
-    assert "Traceback" not in outcome.stderr
+def test_a_bad_request_is_one_sentence_and_exit_code_2(arguments, words, run, tmp_path):
+    code, _, complaint = run("reproduce", *arguments, "--jobs", "1")
+    assert code == 2
+    assert words in complaint
+    assert "Traceback" not in complaint
     assert not list(tmp_path.iterdir())
 
 
@@ -135,6 +134,7 @@ def trials_in(path):
         return set()
 
 
+@pytest.mark.slow
 def test_ctrl_c_saves_finished_trials_and_the_same_command_resumes(tmp_path):
     run = [sys.executable, "-c", "from seqattractor.cli import main; main()", "reproduce", "fig3"]
     stopped, whole = tmp_path / "stopped", tmp_path / "whole"
@@ -144,11 +144,11 @@ def test_ctrl_c_saves_finished_trials_and_the_same_command_resumes(tmp_path):
     while process.poll() is None and len(trials_in(trials)) <= 10:
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=300)
-    assert process.returncode == 130, said
-    assert "Every finished trial is kept" in said
-    assert "the same command continues" in said
-    assert "Traceback" not in said
+    _, printed = process.communicate(timeout=300)
+    assert process.returncode == 130, printed
+    assert "Every finished trial is kept" in printed
+    assert "the same command continues" in printed
+    assert "Traceback" not in printed
     before = trials_in(trials)
     assert 10 < len(before) < 2000 * 22
     for out in (stopped, whole):

@@ -13,7 +13,7 @@ import pytest
 import seqattractor as sa
 from seqattractor._faces import Result
 
-NO_PICTURE = {"SuccessRate", "Proof", "Conflicts"}
+NO_PICTURE = {"Separability", "SuccessRate", "Proof", "Conflicts"}
 
 
 @dataclass(frozen=True, repr=False)
@@ -118,8 +118,8 @@ def test_the_certificate_says_what_is_proven():
     X = sa.datasets.random_periodic(20, 60, rng=0)
     certificate = sa.certify(sa.SequenceAttractor(n_hidden=150, random_state=0).fit(X), X)
     low, high = certificate.radius.min(), certificate.radius.max()
-    said = f"any {low} wrong units are corrected in one step, at each of 19 stored transitions (radius {low} to {high}, median 3"
-    assert repr(certificate).startswith(f"Certificate: {said}")
+    words = f"any {low} wrong units are corrected in one step, at each of 19 stored transitions (radius {low} to {high}, median 3"
+    assert repr(certificate).startswith(f"Certificate: {words}")
     assert [row["radius"] for row in certificate.rows()] == certificate.radius.tolist()
 
 

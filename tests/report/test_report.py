@@ -90,9 +90,6 @@ class Figure0(Target):
     def figure(self, result):
         return draw()
 
-    def more_figures(self, result):
-        return {word: (f"about {word}", draw) for word in result.extra.get("more", [])}
-
 
 FIGURE_0 = Figure0(name="fig0", title="Figure 0", about="A line.", trial="")
 
@@ -108,14 +105,6 @@ def test_a_result_has_four_files_and_a_section_that_names_them(tmp_path):
     assert shown.pictures[0].light == (tmp_path / "fig0.png").read_bytes()
     page = report_page([shown], Request(), command="", seconds=1.0)
     assert ", ".join(f'<a href="fig0.{kind}">fig0.{kind}</a>' for kind in ("json", "csv", "png", "pdf")) in page
-
-
-def test_every_further_figure_becomes_files_and_a_picture_of_the_page(tmp_path):
-    section = write_target(tmp_path, FIGURE_0, Result({"rows": [{"a": 1}]}, {"more": ["limits", "inside"]}), seconds=1.0)
-    assert [picture.words for picture in section.pictures] == ["Figure 0.", "about limits", "about inside"]
-    for word in ("limits", "inside"):
-        assert (tmp_path / f"fig0-{word}.png").read_bytes().startswith(b"\x89PNG")
-        assert f"fig0-{word}.pdf" in section.files
 
 
 def test_a_figure_is_the_same_bytes_again_and_other_ones_in_the_dark():

@@ -1,4 +1,4 @@
-"""Sentences with numbers say what the kept results say, as the tables do that scripts write from them."""
+"""Numbers in sentences are those of the saved results, as in the tables that scripts write from them."""
 
 import json
 from pathlib import Path
@@ -15,14 +15,14 @@ def sentences(page):
     return " ".join((ROOT / page).read_text(encoding="utf-8").split())
 
 
-def kept(name):
+def saved(name):
     return json.loads((ROOT / "benchmarks" / f"{name}.json").read_text(encoding="utf-8"))
 
 
 @pytest.fixture(scope="module")
 def lengths():
     """The sparse network at each T: N = 100, M = 500, 10 flips."""
-    rows = [row for row in kept("capacity")["rows"] if (row["part"], row["network"]) == ("length", "sparse")]
+    rows = [row for row in saved("capacity")["rows"] if (row["part"], row["network"]) == ("length", "sparse")]
     assert {(row["N"], row["M"], row["flips"], row["trials"]) for row in rows} == {(100, 500, 10, 50)}
     return {row["T"]: row for row in rows}
 
@@ -55,7 +55,7 @@ def test_how_much_more_the_sparse_network_stores(lengths):
     theirs = longest({T: count / agreement.TRIALS for T, count in agreement.TABLE_1["UV"].items()}, 0.8)
     assert (ours, theirs) == (900, 70)
     assert (round(ours / 500, 2), round(theirs / 500, 2)) == (1.8, 0.14)
-    one_hot = [row for row in kept("capacity")["rows"] if row["network"] == "one-hot" and row["part"] in ("length", "one-hot")]
+    one_hot = [row for row in saved("capacity")["rows"] if row["network"] == "one-hot" and row["part"] in ("length", "one-hot")]
     assert all(row["basin"] == 1 and row["successes"] == row["trials"] == 50 for row in one_hot)
     for page in ("README.md", "docs/index.rst"):
         assert "it stores, one transition at a time, 900 random patterns, 1.8 for each hidden neuron" in sentences(page)
@@ -68,11 +68,11 @@ def test_how_much_more_the_sparse_network_stores(lengths):
 
 
 def test_the_papers_rule_is_shown_with_the_tuned_margin_too_and_every_memory_on_digits():
-    rows = kept("capacity")["rows"]
+    rows = saved("capacity")["rows"]
     tuned = {row["T"]: row for row in rows if row["network"] == "paper, tuned"}
     assert {row["trials"] for row in tuned.values()} == {50}
-    told = f"10, {tuned[80]['successes']} of 50 networks retrieve T = 80 and {tuned[100]['successes']} retrieve T = 100."
-    assert told in sentences("docs/capacity.rst")
+    sentence = f"10, {tuned[80]['successes']} of 50 networks retrieve T = 80 and {tuned[100]['successes']} retrieve T = 100."
+    assert sentence in sentences("docs/capacity.rst")
     digits = {name: [row for row in rows if (row["part"], row["network"]) == ("digits", name)] for name in ("one-hot", "dense")}
     assert all(row["recalled"] == [0] for row in digits["one-hot"])
     assert all(row["recalled"] == [row["stored"]] for row in digits["dense"])
@@ -81,7 +81,7 @@ def test_the_papers_rule_is_shown_with_the_tuned_margin_too_and_every_memory_on_
 
 def test_how_much_faster_the_exact_engine_is():
     """Like for like: if the plain loop stopped where learning ends, too."""
-    cases = kept("results")["cases"]
+    cases = saved("results")["cases"]
     ratios = [case["ratio"] for case in cases]
     for page in ("README.md", "docs/index.rst"):
         assert "about eighty times for random patterns, about a thousand times or more for pictures" in sentences(page)

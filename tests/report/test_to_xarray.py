@@ -1,4 +1,4 @@
-"""Results as arrays with named axes: the numbers are those of the rows, and absent packages are told in a sentence."""
+"""Results as arrays with named axes: the numbers are those of the rows, and an absent package is named in a sentence."""
 
 import sys
 
@@ -78,22 +78,6 @@ def test_a_study_has_an_axis_for_each_setting_that_differs(tmp_path):
         rates = networks.values[~np.isnan(networks)]
         assert rates.tolist() == [row["rate"]]
     assert int(data.rate.notnull().sum()) == 9  # the other combinations were not asked for
-
-
-def test_comparisons_and_capacities(tmp_path):
-    comparison = sa.compare("random", ["hebbian", "lookup"], values=[5, 40], trials=3)
-    data = comparison.to_xarray()
-    assert data.successes.sel(network="hebbian").values.tolist() == [3, 0]
-    assert data.family.sel(network="lookup") == "yardstick"
-    assert data.value.attrs["long_name"] == comparison.settings["axis"]
-    found = sa.measure_capacity(["hebbian", "lookup"], n=[20, 30], flips=1, max_trials=8, t_max=40)
-    lengths = found.to_xarray().t
-    assert lengths.dims == ("network", "n")
-    assert lengths.sel(network="hebbian", n=30) == found.groups[0][1].t
-    tried = found.groups[0][0].to_xarray()
-    assert dict(zip(tried.t.values.tolist(), tried.trials.values.tolist(), strict=True)) == {
-        t: n for t, (_, n) in found.groups[0][0].tried.items()
-    }
 
 
 def test_what_has_no_axes_says_so():

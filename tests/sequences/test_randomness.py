@@ -71,7 +71,7 @@ DRAWS = {
     "inspect_network": lambda s: seen_by(lambda net: inspect_network(net, PAIR, np.array([2]), starts=1, rng=s)),
     "find_attractors": lambda s: sa.find_attractors(Recorder().fit(PAIR), starts=1, rng=s).attractors[0].patterns[0],
 }
-PASSES_ON = {"load_moving_mnist": "moving_digits", "as_generator": "whoever asks for one", "lost_starts": "basin"}
+PASSES_ON = {"as_generator": "whoever asks for one", "lost_starts": "basin"}
 """Functions that draw nothing themselves, or what another one draws: `lost_starts` looks into the very starts of `basin`."""
 
 

@@ -55,12 +55,12 @@ def true_capacity(rate, success):
 @pytest.mark.parametrize(
     ("rate", "success"),
     [
-        (logistic(80, 0.07), 0.95),
-        (logistic(80, 0.07), 0.5),
+        pytest.param(logistic(80, 0.07), 0.95, marks=pytest.mark.slow),
+        pytest.param(logistic(80, 0.07), 0.5, marks=pytest.mark.slow),
         (logistic(400, 0.01), 0.95),
-        (linear(50, 100), 0.95),
+        pytest.param(linear(50, 100), 0.95, marks=pytest.mark.slow),
         (step(900), 0.9),
-        (step(880), 0.95),
+        pytest.param(step(880), 0.95, marks=pytest.mark.slow),
     ],
 )
 def test_the_interval_holds_the_true_capacity_in_nearly_all_searches(rate, success):
@@ -143,6 +143,7 @@ def numbers(found):
     return [(each.t, each.low, each.high, each.trials, each.tried) for each in found]
 
 
+@pytest.mark.slow
 def test_a_map_does_not_depend_on_who_runs_it_and_goes_on_where_it_stopped(tmp_path):
     with Store(tmp_path / "one.db") as store:
         alone = numbers(capacities(small_searches(), store, in_this_process))
@@ -318,6 +319,7 @@ def test_a_network_with_settings_of_the_users_is_searched_as_it_is(tmp_path):
     assert {row["network"] for row in sa.study.read_study(tmp_path / "s.db").rows()} == {"SequenceAttractor"}
 
 
+@pytest.mark.slow
 def test_a_class_of_the_users_is_searched_beside_short_names_here_and_in_processes():
     here, there = (sa.measure_capacity(["lookup", Forgetful], flips=0, t_max=40, **FEW, jobs=jobs) for jobs in (1, 2))
     rows = {row["network"]: row for row in here.rows()}
@@ -350,12 +352,14 @@ def test_a_network_of_the_users_that_cannot_learn_is_told_before_any_trial():
 def test_flips_are_a_tenth_of_the_units_unless_they_are_given():
     assert [row["flips"] for row in sa.measure_capacity("hebbian", **(FEW | {"n": [20, 50]})).rows()] == [2, 5]
     assert [row["flips"] for row in sa.measure_capacity("hebbian", flips=["20%", 3], **FEW).rows()] == [4, 3]
-    told = CliRunner().invoke(command, ["--network", "hebbian", "--n", "20", "--max-trials", "4"], catch_exceptions=False)
+    told = CliRunner().invoke(
+        command, ["--network", "hebbian", "--n", "20", "--max-trials", "4", "--jobs", "1"], catch_exceptions=False
+    )
     assert "hebbian, N = 20, 2 flips: T = " in told.output
 
 
 def test_the_command_takes_a_file_with_a_network_of_the_users(tmp_path):
     (tmp_path / "mine.py").write_text("import seqattractor as sa\n\nmine = sa.SequenceAttractor(40, kappa=0.5)\n")
-    options = ["--network", "hebbian", "--n", "20", "--max-trials", "4", "--use", str(tmp_path / "mine.py")]
+    options = ["--network", "hebbian", "--n", "20", "--max-trials", "4", "--jobs", "1", "--use", str(tmp_path / "mine.py")]
     told = CliRunner().invoke(command, options, catch_exceptions=False)
     assert "mine, N = 20, M = 40, 2 flips: T = " in told.output

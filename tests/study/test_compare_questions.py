@@ -22,8 +22,8 @@ from own_files import save_animation
 from seqattractor.cli.compare import command
 from seqattractor.networks import REGISTRY
 from seqattractor.plots._curves import LOOKS, looks_of
-from seqattractor.report.figures import drawn_for_paper, paper_figure
-from seqattractor.study.compare import Size, compare, work_of
+from seqattractor.report.figures import drawn, paper_figure
+from seqattractor.study.compare import compare
 from seqattractor.study.comparison_trial import get_test, make_task
 from seqattractor.study.statistics import Decided, decide, differences
 
@@ -120,17 +120,6 @@ def test_a_question_that_cannot_be_asked_is_refused_in_one_sentence(asked, messa
         compare(networks=["lookup"], trials=1, **asked)
 
 
-def test_slow_networks_that_nobody_named_are_left_out_and_said(monkeypatch):
-    monkeypatch.setattr("seqattractor.study.compare.default_networks", lambda: ["lookup", "slow-synapses"])
-    monkeypatch.setattr("seqattractor.study.compare.MOST_WORK", work_of("slow-synapses", Size(20, 5, 20, 500)) - 1)
-    with pytest.warns(UserWarning, match="slow-synapses is left out, since one trial with 5 patterns of 20 units"):
-        found = compare(n=20, t=5, flips=1, trials=1)
-    assert [n["network"] for n in found.networks] == ["lookup"]
-    assert "slow-synapses was left out" in found.conclusion()
-    named = compare(networks=["lookup", "slow-synapses"], n=20, t=5, flips=1, trials=1)
-    assert [n["network"] for n in named.networks] == ["lookup", "slow-synapses"]
-
-
 # -- data of the user's -----------------------------------------------------------------------------------------
 
 FILM = np.where(np.random.default_rng(5).random((6, 4, 5)) < 0.5, 255, 0).astype(np.uint8)
@@ -156,7 +145,7 @@ def test_with_data_seeds_and_cues_vary_and_one_certain_trial_is_not_counted_ofte
     assert [on_data.row("attractor-V", flips)["trials"] for flips in (0, 1, 2)] == [3, 3, 3]  # its first weights are random
     row = on_data.row("lookup", 0)
     assert (row["successes"], row["low"], row["high"]) == (1, 1.0, 1.0)
-    assert "speak of these sequences and not of others" in on_data.conclusion()
+    assert "about these sequences and not about others" in on_data.conclusion()
     assert {row["N"] for row in on_data.rows()} == {20}
     assert {row["T"] for row in on_data.rows()} == {6}
 
@@ -201,6 +190,7 @@ def test_other_data_are_other_trials_of_a_study(tmp_path):
     assert successes(X) == first
 
 
+@pytest.mark.slow
 def test_data_travel_to_workers_and_give_the_same_results(on_data):
     there = compare(data=X, networks=["attractor-V", *FEW], m=40, flips=[0, 1, 2], trials=3, jobs=2)
     assert there.to_json() == on_data.to_json()
@@ -315,18 +305,18 @@ def line_of(method, shift=0):
 @pytest.mark.parametrize(
     ("cls", "message", "where"),
     [
-        (Zeros, "Zeros.next_patterns gave zeros (180 of 180 values", line_of(Zeros.next_patterns)),
-        (Nothing, "Nothing.next_patterns gave None", line_of(Nothing.next_patterns)),
-        (Flat, "Flat.next_patterns gave patterns of the shape (20,) where (9, 20) was wanted", line_of(Flat.next_patterns)),
-        (Nan, "Nan.next_patterns gave NaN or infinity", line_of(Nan.next_patterns)),
-        (Half, "Half.next_patterns gave values other than -1 and +1, such as", line_of(Half.next_patterns)),
-        (Words, "Words.next_patterns gave values of the type", line_of(Words.next_patterns)),
+        (Zeros, "Zeros.next_patterns returned zeros (180 of 180 values", line_of(Zeros.next_patterns)),
+        (Nothing, "Nothing.next_patterns returned None", line_of(Nothing.next_patterns)),
+        (Flat, "Flat.next_patterns returned patterns of the shape (20,) where (9, 20) was wanted", line_of(Flat.next_patterns)),
+        (Nan, "Nan.next_patterns returned NaN or infinity", line_of(Nan.next_patterns)),
+        (Half, "Half.next_patterns returned values other than -1 and +1, such as", line_of(Half.next_patterns)),
+        (Words, "Words.next_patterns returned values of the type", line_of(Words.next_patterns)),
         (Raises, "the network Raises: matmul", f"ValueError in Raises.next_patterns, {line_of(Raises.next_patterns, 1)}"),
         (Misses, "the network Misses: 'key'", f"KeyError in Misses.next_patterns, {line_of(Misses.next_patterns, 1)}"),
         (NoMemory, "NoMemory.next_patterns() takes 2 positional arguments but 3 were given", ""),
         (OddStart, "OddStart.start gave int where an array with a row for each", line_of(OddStart.start)),
         (OwnFit, "OwnFit.fit does not settle the sizes; let it begin with self.transitions(X, lengths)", ""),
-        (NoLearning, "NoLearning does not say how it learns; write fit_transitions", ""),
+        (NoLearning, "NoLearning does not define how it learns; write fit_transitions", ""),
     ],
 )
 def test_a_mistake_in_a_users_network_is_told_with_class_method_and_line_before_any_trial(cls, message, where):
@@ -477,7 +467,7 @@ def test_files_are_what_their_endings_say_and_several_are_written_at_once(tmp_pa
 
 
 def test_drawing_for_a_paper_gives_all_kinds_of_one_figure(found):
-    kinds = drawn_for_paper(lambda: paper_figure(found), "png", "pdf", "svg")
+    kinds = drawn(lambda: paper_figure(found), "png", "pdf", "svg", paper=True)
     assert [content[:4] for content in kinds] == [b"\x89PNG", b"%PDF", b"<?xm"]
 
 
@@ -525,11 +515,10 @@ def test_trials_decide_only_on_their_side_of_one_half():
 def test_the_conclusion_says_what_trials_support_and_no_more(found):
     enough = compare(networks=["hebbian", "lookup", "dense-exponential"], n=30, t=[4, 25], flips=0, trials=8)
     text = enough.conclusion()
-    assert "lookup and dense-exponential in more than half at every value" in text
-    assert "hebbian succeeds in more than half of all trials up to 4 and in less than half from 25 on" in text
-    assert "lookup and dense-exponential more often than hebbian. For the other pair no difference is shown." in text
+    assert "hebbian: more up to 4 and less from 25 on; lookup and dense-exponential: more up to 25." in text
+    assert "lookup more often than hebbian; dense-exponential more often than hebbian. No other difference is shown." in text
     few = found.conclusion()
-    assert "2 trials cannot tell networks apart: even a difference in every trial would have p = 1 " in few
+    assert "Too few trials (2) to find a difference between networks: even one in every trial would have p = 1 " in few
     assert "more often than" not in few
 
 
@@ -538,7 +527,7 @@ def test_where_more_is_easier_the_words_turn_round():
     assert text.values == (50, 20)
     fewer = compare(networks=["attractor"], n=20, t=5, m=[4, 60], flips=0, trials=6)
     assert repr(fewer) == "Comparison: 1 network, hidden neurons M 60 to 4; down to 60: attractor"
-    assert "attractor succeeds in more than half of all trials down to 60" in fewer.conclusion()
+    assert "attractor: more down to 60" in fewer.conclusion()
 
 
 def test_the_guide_shows_commands_that_exist():

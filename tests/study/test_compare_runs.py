@@ -75,6 +75,7 @@ def test_after_ctrl_c_the_same_command_does_only_what_is_missing(tmp_path, whole
     assert files(tmp_path) == whole
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_killed_in_a_trial_changes_nothing(tmp_path, whole):
     done = run(tmp_path, "--jobs", "2", fit=5, sent="SIGKILL")
     assert done.returncode == 0, done.stderr
@@ -82,6 +83,7 @@ def test_a_worker_that_is_killed_in_a_trial_changes_nothing(tmp_path, whole):
     assert files(tmp_path) == whole
 
 
+@pytest.mark.slow
 def test_a_comparison_whose_process_is_killed_goes_on(tmp_path, whole):
     killed = run(tmp_path, "--jobs", "1", fit=4, sent="SIGKILL")
     assert killed.returncode == -signal.SIGKILL
@@ -167,6 +169,7 @@ def test_an_unforeseen_error_of_a_network_is_told_and_tried_again_next_time(tmp_
     assert again.row("Fragile", 15)["successes"] == 2
 
 
+@pytest.mark.slow
 def test_trials_are_the_same_whoever_does_them_and_times_stand_apart(tmp_path):
     for jobs in (1, 2):
         compare("noise", ["hebbian", "lookup"], values=[0, 5], trials=2, study=tmp_path / f"{jobs}.db", jobs=jobs)

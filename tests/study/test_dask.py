@@ -53,6 +53,7 @@ def test_a_comparison_on_a_cluster_gives_the_same_bytes_with_a_worker_killed_and
     assert there.row("Fragile", 9)["successes"] == 3
 
 
+@pytest.mark.slow
 def test_a_users_own_client_has_no_part_in_a_sweep(tmp_path, address):
     ended, held = threading.Event(), []
     grid = Grid({"network": "lookup", "n": 20, "t": [5, 9]}, trials=2)
@@ -66,6 +67,7 @@ def test_a_users_own_client_has_no_part_in_a_sweep(tmp_path, address):
     assert held == [True]  # the sweep ended while the user's client could do nothing
 
 
+@pytest.mark.slow
 def test_capacities_on_a_cluster_are_those_of_this_process(tmp_path, address):
     options = {"n": [20, 30], "flips": 1, "success": 0.5, "max_trials": 12}
     here, there = (measure_capacity("hebbian", **options, dask=dask) for dask in (None, address))

@@ -350,6 +350,7 @@ def test_a_study_that_another_program_has_open_when_its_log_is_deleted_opens_aga
         again.add([finished(1)])
 
 
+@pytest.mark.slow
 def test_a_sweep_whose_log_is_deleted_says_so_and_the_same_command_finishes_it(tmp_path):
     """Also where somebody looks at the study in between, whose SQLite finds an index of a log that is gone."""
     path = tmp_path / "s.db"

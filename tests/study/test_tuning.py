@@ -6,23 +6,23 @@ import json
 import numpy as np
 import pytest
 
-import kept_pages
 import seqattractor as sa
-from kept_pages import DOCS, parts_shown, parts_written
+import written_pages
 from seqattractor.networks import REGISTRY
 from seqattractor.report.comparison_view import comparison_tables
 from seqattractor.study import tuning as _tuning
 from seqattractor.study.compare import compare
 from seqattractor.study.comparison_trial import make_task, place_of
 from seqattractor.study.protocol import seed_of
-from seqattractor.study.tuning import RESULTS, TRIALS, choose, never_failed, say_setting, tuned
+from seqattractor.study.tuning import RESULTS, TRIALS, choose, describe_setting, never_failed, tuned
+from written_pages import DOCS, parts_shown, parts_written
 
 PAGE = "tuning_results.inc"
 
 
 @pytest.fixture(scope="module")
 def script():
-    return kept_pages.script("tune")
+    return written_pages.script("tune")
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +54,7 @@ def test_every_memory_was_tried_with_the_settings_of_its_list_and_the_default_fi
     for name, of_network in kept.items():
         listed = script.CANDIDATES[name]
         assert len(listed) <= (script.MOST // 2 if name in script.SLOW else script.MOST)
-        assert say_setting(name, listed[0]) == "default"
+        assert describe_setting(name, listed[0]) == "default"
         assert all(each.get("n_hidden", 0) <= 500 for each in listed)
         assert list(of_network) == list(script.LADDERS)
         for tried in of_network.values():
@@ -127,7 +127,7 @@ def test_the_default_is_called_default(kept):
     assert tuned("lookup", "random").origin == "default, no failure in tuning"
     for name in REGISTRY:
         said, parameters = tuned(name, "random").origin, tuned(name, "random").parameters
-        assert said.startswith("tuned: " if say_setting(name, parameters) != "default" else "default, ")
+        assert said.startswith("tuned: " if describe_setting(name, parameters) != "default" else "default, ")
 
 
 def test_the_table_is_that_of_the_kept_results(script, kept):

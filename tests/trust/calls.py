@@ -40,8 +40,8 @@ from sklearn.linear_model import LinearRegression
 import seqattractor as sa
 from seqattractor._faces import Result
 
-MEMORY = 4 * 2**30  # of addresses; a call that wants more is refused it
-REFUSALS = (ValueError, TypeError, MemoryError, OSError)  # each with a sentence of its own
+MEMORY = 4 * 2**30  # of addresses; a call that wants more is rejected it
+REJECTIONS = (ValueError, TypeError, MemoryError, OSError)  # each with a sentence of its own
 
 NOT_ATTACKED = {
     ".begin": "called by fit with checked data",
@@ -51,11 +51,12 @@ NOT_ATTACKED = {
     ".start": "called at every run with checked data",
     ".hidden_targets": "called by fit with checked data",
     ".fit_on_cluster": "needs a cluster; the campaign of kills has one",
-    "ThresholdNetwork.fit": "refuses everything",
-    ".to_torch": "takes one of two words; tests/exchange/test_export.py has its refusals",
-    ".to_onnx": "takes one of two words; tests/exchange/test_export.py has its refusals",
-    "from_torch": "takes a module of torch; tests/exchange/test_export.py has its refusals",
-    "from_nir": "takes a graph of NIR; tests/exchange/test_export.py has its refusals",
+    "ThresholdNetwork.fit": "rejects everything",
+    "to_torch": "takes a network; tests/exchange/test_export.py has its rejections",
+    "to_onnx": "takes a network; tests/exchange/test_export.py has its rejections",
+    "to_nir": "takes a network; tests/exchange/test_export.py has its rejections",
+    "from_torch": "takes a module of torch; tests/exchange/test_export.py has its rejections",
+    "from_nir": "takes a graph of NIR; tests/exchange/test_export.py has its rejections",
     "capacities": "takes the parts of sa.measure_capacity, which is attacked",
     ".tell": "takes the parts of sa.measure_capacity, which is attacked",
     ".of": "takes the parts of sa.compare, which is attacked; of Layer, the same as its constructor",
@@ -81,8 +82,8 @@ NOT_ATTACKED = {
     "Seed": "a type",
     "Patterns": "a type",
     "Lengths": "a type",
-    "(dask)": "would wait for a scheduler that does not exist; tests/study/test_dask.py has its refusals",
-    "(jobs)": "would start that many processes; tests/study/test_sweep.py has its refusals",
+    "(dask)": "would wait for a scheduler that does not exist; tests/study/test_dask.py has its rejections",
+    "(jobs)": "would start that many processes; tests/study/test_sweep.py has its rejections",
     "(callback)": "is called, not read",
     "(progress)": "is called, not read",
 }
@@ -227,9 +228,6 @@ class Shelf:
             "PopulationEncoder.n_active": 2,
             "PopulationEncoder.value_range": (-1.0, 1.0),
             "ThresholdEncoder.threshold": 0.0,
-            "SpikeBinner.X": [[0.1, 1], [0.4, 2], [1.3, 1]],
-            "SpikeBinner.bin_size": 0.5,
-            "SpikeBinner.start": 0.0,
             "RobustnessCurve.at.k": 1,
         }
         made: dict[str, Callable[[], Any]] = {
@@ -279,7 +277,6 @@ class Shelf:
             "run_trial.seed": lambda: np.random.SeedSequence(1),
             "lock_on_step.trajectory": lambda: np.vstack([X[3:5], X]),
             "certify.X": lambda: X.copy(),
-            "load_mnist.path": lambda: self.digits,
             "load_moving_mnist.path": lambda: self.movies,
             "load_gait.folder": lambda: self.gait,
             "hidden_raster.trajectory": lambda: X.copy(),
@@ -496,7 +493,7 @@ class _Method:
         try:
             result = getattr(own, self.name)(**given)
         except Exception:
-            assert digest(own) == before, "a call that was refused has changed its network"
+            assert digest(own) == before, "a call that was rejected has changed its network"
             raise
         if self.name not in ("fit", "partial_fit", "transitions", "self_organise"):  # these learn
             assert digest(own) == before, "a call that only asks has changed its network"
@@ -515,7 +512,7 @@ class _Fit:
         try:
             net.fit(X, lengths)
         except Exception:
-            assert vars(net) == before or str(vars(net)) == str(before), "a fit that was refused has left something behind"
+            assert vars(net) == before or str(vars(net)) == str(before), "a fit that was rejected has left something behind"
             raise
         for name, value in vars(net).items():
             if isinstance(value, np.ndarray) and value.dtype.kind == "f":
@@ -539,7 +536,7 @@ class _Encode:
             encoder.fit(X)
         except Exception:
             left = vars(encoder)
-            assert left == before or str(left) == str(before), "a fit that was refused has left something behind"
+            assert left == before or str(left) == str(before), "a fit that was rejected has left something behind"
             raise
         patterns = encoder.transform(X)
         assert np.isin(patterns, (-1, 1)).all(), "patterns of other values than -1 and +1"
@@ -562,7 +559,7 @@ class _Entered:
 
 
 def guises(good: Any) -> dict[str, Any]:
-    """The same value written otherwise: a call may refuse it, but if it answers, then with the same answer."""
+    """The same value written otherwise: a call may reject it, but if it answers, then with the same answer."""
     if isinstance(good, (bool, str)) or good is None:
         return {}
     if isinstance(good, (int, float)):
@@ -830,7 +827,7 @@ class Attacks:
             same &= kind is kinds[0]
             labels.append(f"{parameter} = {label}")
         what = f"case {number} of seed {self.seed}: {target.name} with {'; '.join(labels)}"
-        with verdicts.case(what, refusals=REFUSALS), self._scratch(), self._quiet():
+        with verdicts.case(what, rejections=REJECTIONS), self._scratch(), self._quiet():
             untouched = {
                 name: pickle.dumps(value) for name, value in self.shelf.made.items() if isinstance(value, (np.ndarray, list))
             }

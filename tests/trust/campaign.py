@@ -1,4 +1,4 @@
-"""What the trust campaigns share: every case ends in one verdict, and the counts of a full campaign are kept.
+"""What the trust campaigns share: every case ends in one verdict, and the counts of a full campaign are saved.
 
 A campaign is a function of a number of cases and a seed. `make test` runs a few cases of each, `make trust` all of them and
 keeps what it counted in `tests/trust/results`, from which `table.py` writes the table of docs/trust.rst.
@@ -31,13 +31,13 @@ class Hang(BaseException):
 class Campaign:
     """The verdicts of one campaign.
 
-    Every case is counted once: `answered` (a right answer), `refused` (one sentence, the right kind of error), or one of the
+    Every case is counted once: `answered` (a right answer), `rejected` (one sentence, the right kind of error), or one of the
     three that must not happen: `wrong` (an answer that is not true), `crashes` (any other error), `hangs`.
     """
 
     name: str
     answered: int = 0
-    refused: int = 0
+    rejected: int = 0
     wrong: list[str] = field(default_factory=list)
     crashes: list[str] = field(default_factory=list)
     hangs: list[str] = field(default_factory=list)
@@ -47,15 +47,15 @@ class Campaign:
     @property
     def tried(self) -> int:
         """The number of cases."""
-        return self.answered + self.refused + len(self.wrong) + len(self.crashes) + len(self.hangs)
+        return self.answered + self.rejected + len(self.wrong) + len(self.crashes) + len(self.hangs)
 
     @contextlib.contextmanager
     def case(
-        self, what: str, *, refusals: tuple[type[Exception], ...] = (ValueError, TypeError), seconds: int = 300
+        self, what: str, *, rejections: tuple[type[Exception], ...] = (ValueError, TypeError), seconds: int = 300
     ) -> Iterator[None]:
         """Run one case, in the main thread, and count its verdict.
 
-        The body returns for an answer, raises one of `refusals` for a refusal, or `AssertionError` for an answer that is not
+        The body returns for an answer, raises one of `rejections` for a rejection, or `AssertionError` for an answer that is not
         true. `what` must be enough to run the case again. The limit is far beyond what a case takes on a busy machine.
         """
 
@@ -70,8 +70,8 @@ class Campaign:
             self.hangs.append(what)
         except AssertionError as error:
             self.wrong.append(f"{what}: {error}")
-        except refusals as error:
-            self.refuse(what, str(error))
+        except rejections as error:
+            self.reject(what, str(error))
         except Exception as error:  # whatever else escapes is a crash
             self.crashes.append(f"{what}: {type(error).__name__}: {error}")
         else:
@@ -80,23 +80,23 @@ class Campaign:
             signal.alarm(0)
             signal.signal(signal.SIGALRM, before)
 
-    def refuse(self, what: str, sentence: str) -> None:
-        """Count a refusal, if it is one sentence that a person can read."""
+    def reject(self, what: str, sentence: str) -> None:
+        """Count a rejection, if it is one sentence that a person can read."""
         if not sentence.strip() or "\n" in sentence.strip() or "Traceback" in sentence:
             self.crashes.append(f"{what}: not one sentence: {sentence!r}")
         else:
-            self.refused += 1
+            self.rejected += 1
 
     def finish(self, cases: int, *, keep: bool) -> None:
         """Fail if a case was left out or ended badly; keep the counts of a full campaign."""
         bad = [f"{kind}: {case}" for kind in ("wrong", "crashes", "hangs") for case in getattr(self, kind)]
         assert not bad, f"{len(bad)} of {self.tried} cases of {self.name!r}, the first ten:\n" + "\n".join(bad[:10])
         assert self.tried == cases, f"{self.tried} verdicts for {cases} cases"
-        assert self.refused, "a campaign in which nothing is refused tries nothing"
+        assert self.rejected, "a campaign in which nothing is rejected tries nothing"
         if keep:
             RESULTS.mkdir(exist_ok=True)
             counts = {
-                **{"name": self.name, "tried": self.tried, "answered": self.answered, "refused": self.refused},
+                **{"name": self.name, "tried": self.tried, "answered": self.answered, "rejected": self.rejected},
                 **{"wrong": len(self.wrong), "crashes": len(self.crashes), "hangs": len(self.hangs)},
                 **{"largest_memory": self.largest_memory, "seconds": round(self.seconds)},
             }

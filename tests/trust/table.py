@@ -1,7 +1,7 @@
-"""Write the table of docs/trust.rst from the kept results of `make trust`.
+"""Write the table of docs/trust.rst from the saved results of `make trust`.
 
 python tests/trust/table.py             # write
-python tests/trust/table.py --check     # fail if the page does not show the kept results
+python tests/trust/table.py --check     # fail if the page does not show the saved results
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent.parent
 RESULTS = Path(__file__).parent / "results"
 DOCS = ROOT / "docs" / "trust_results.inc"
-COLUMNS = ["tried", "answered", "refused", "wrong", "crashes", "hangs"]
+COLUMNS = ["tried", "answered", "rejected", "wrong", "crashes", "hangs"]
 HEADER = [
     "campaign",
     "tried",
     "answered rightly",
-    "refused in one sentence",
+    "rejected in one sentence",
     "silently wrong",
     "crashes",
     "hangs",
@@ -44,7 +44,7 @@ def main() -> None:
     if "--check" not in sys.argv:
         DOCS.write_text(table())
     elif not DOCS.exists() or DOCS.read_text() != table():
-        sys.exit(f"{DOCS.relative_to(ROOT)} does not show the kept results: run python tests/trust/table.py")
+        sys.exit(f"{DOCS.relative_to(ROOT)} does not show the saved results: run python tests/trust/table.py")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Hostile calls of everything public: answered truly, or refused with a sentence. What is tried stands in calls.py."""
+"""Hostile calls of everything public: answered truly, or rejected with a sentence. What is tried stands in calls.py."""
 
 import json
 import os
@@ -17,7 +17,7 @@ SEED = 577
 
 
 @pytest.mark.parametrize("cases", [300, pytest.param(20_000, marks=pytest.mark.trust)])
-def test_hostile_calls_are_refused_or_answered(cases):
+def test_hostile_calls_are_rejected_or_answered(cases):
     with campaign("calls") as verdicts:
         done = 0
         while done < cases:
@@ -57,7 +57,7 @@ def _until_it_ends(first, last, verdicts):
                 return last
             else:
                 verdicts.answered += said.get("answered", 0)
-                verdicts.refused += said.get("refused", 0)
+                verdicts.rejected += said.get("rejected", 0)
                 for kind in ("wrong", "crashes", "hangs"):
                     getattr(verdicts, kind).extend(said.get(kind, []))
 

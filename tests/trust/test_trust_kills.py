@@ -82,7 +82,7 @@ def kills(folder, uninterrupted, cases):
         for case in range(cases):
             what, who = KINDS[case % len(KINDS)]
             path = folder / f"{case}.db"
-            with verdicts.case(f"case {case}: {what} {who}", refusals=(Stopped,), seconds=1200):
+            with verdicts.case(f"case {case}: {what} {who}", rejections=(Stopped,), seconds=1200):
                 kill_and_go_on(script, path, what, who, np.random.default_rng([15, case]), uninterrupted)
     return verdicts
 

@@ -1,4 +1,4 @@
-"""Requests that no page would send: the lab answers rightly or refuses with a sentence, and goes on serving others.
+"""Requests that no page would send: the lab answers rightly or rejects with a sentence, and goes on serving others.
 
 Every case is one request on a connection of its own. Among them are requests of a visitor whose network is known: whatever is
 answered to these is compared with what the library recalls.
@@ -22,8 +22,7 @@ from PIL import Image
 from test_lab_uploads import BAD, gif, npz, png
 
 import seqattractor as sa
-from lab_server import PATIENCE, QUICK, SMALL, Visitor, running_lab
-from seqattractor.lab.app import page_files
+from lab_server import PAGE, PATIENCE, QUICK, SMALL, Visitor, running_lab
 from seqattractor.lab.guard import HEADERS
 from seqattractor.lab.requests import Limits, pack, unpack
 
@@ -264,7 +263,7 @@ def exchange(address, data, *, break_off=False):
     """Send bytes and read what is answered; nothing may be answered to who breaks off, that is, says that no more will come."""
     with socket.create_connection(address, timeout=PATIENCE) as connection:
         answer = b""
-        with suppress(ConnectionError):  # refused before all was sent
+        with suppress(ConnectionError):  # rejected before all was sent
             connection.sendall(data)
             if break_off:
                 connection.shutdown(socket.SHUT_WR)
@@ -306,13 +305,12 @@ class Truth:
         self.visit = visitor.http.headers["x-lab-visit"]
         certificate = sa.certify(self.net, self.X, method="count", attack=False)
         self.radii = [[*certificate.radius.tolist(), -1]]
-        self.files = page_files()
 
     def check_recall(self, spec, answer):
-        """An answer to a recall is that of the library, and so is a refusal; `answer` is None for one."""
+        """An answer to a recall is that of the library, and so is a rejection; `answer` is None for one."""
         cue = spec.get("cue", {}) if isinstance(spec, dict) else None
         right = isinstance(cue, dict) and set(spec) <= {"cue", "sequence", "orders"} and self.is_right(cue)
-        assert right == (answer is not None), f"{spec} was {'refused' if right else 'answered'}"
+        assert right == (answer is not None), f"{spec} was {'rejected' if right else 'answered'}"
         if not right:
             return
         seed = int(cue.get("seed", 0))
@@ -407,9 +405,9 @@ class Attack:
         elif kind == 1:
             assert json.loads(self.post(self.truth.visit, "promise", b"{}")[2])["radii"] == self.truth.radii
         elif kind == 2:
-            name = pick(rng, sorted(self.truth.files))
+            name = pick(rng, sorted(PAGE))
             answer = exchange(self.at, request("GET", "/" if name == "index.html" else f"/{name}", self.host))
-            assert understood(answer, "GET")[2] == self.truth.files[name]
+            assert understood(answer, "GET")[2] == PAGE[name]
         else:
             seed = int(rng.integers(10_000))
             spec = json.dumps({"name": "random", "frames": 5, "units": 9, "seed": seed}).encode()
@@ -500,5 +498,5 @@ def requests(cases):
 
 
 @pytest.mark.parametrize("cases", [300, pytest.param(FULL, marks=pytest.mark.trust)])
-def test_hostile_requests_are_refused_and_others_are_served(cases):
+def test_hostile_requests_are_rejected_and_others_are_served(cases):
     alone(requests, cases).finish(cases, keep=cases == FULL)

@@ -211,7 +211,7 @@ def damaged_studies(folder, truth, cases):
             shutil.copy(truth / "s.db", path)
             damage = DAMAGE[case % len(DAMAGE)]
             damage(truth, path, rng)
-            with verdicts.case(f"case {case}: {damage.__name__}", refusals=(ValueError, OSError)):
+            with verdicts.case(f"case {case}: {damage.__name__}", rejections=(ValueError, OSError)):
                 check(truth, path, known, resumed=case % 5 == 0)
             shutil.rmtree(path.parent)
     return verdicts

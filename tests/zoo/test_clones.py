@@ -1,4 +1,4 @@
-"""The clone-structured hidden Markov model: its messages are sums over all paths, and it tells repeated patterns apart."""
+"""The clone-structured hidden Markov model: its messages are sums over all paths, and it distinguishes repeated patterns."""
 
 import math
 from itertools import pairwise
@@ -78,7 +78,7 @@ def test_different_patterns_are_recalled_as_from_a_table():
     assert sa.retrieved(net.recall(Y[0], steps=400, noise=10, rng=3), Y)
 
 
-def test_repeated_patterns_are_told_apart_as_no_network_without_memory_can():
+def test_repeated_patterns_are_distinguished_as_no_network_without_memory_can():
     A, B, C, D = X[:4]
     for sequence in ([A, B, A, C, A], [A, B, C, A, B, D, A], [A, A, A, B, A], [A, B, B, C, B, B, D, A]):
         net = sa.zoo.CloneStructuredMemory(on_conflict="learn", random_state=0).fit(sequence)
@@ -98,7 +98,7 @@ def test_one_clone_is_not_enough_for_a_pattern_with_two_successors():
     assert net.n_iter_ == 5
 
 
-def test_an_open_sequence_stays_at_its_end_and_two_sequences_with_a_common_pattern_are_told_apart():
+def test_an_open_sequence_stays_at_its_end_and_two_sequences_with_a_common_pattern_are_distinguished():
     A, B, C, D, E = X[:5]
     one, two = [A, B, C, D], [E, B, C, A]
     net = sa.zoo.CloneStructuredMemory(on_conflict="learn", random_state=0).fit([one, two])
@@ -106,28 +106,28 @@ def test_an_open_sequence_stays_at_its_end_and_two_sequences_with_a_common_patte
     assert np.array_equal(net.recall(E, steps=3), two)
 
 
-def test_a_fit_ends_when_the_callback_says_so_and_keeps_the_best_start():
+def test_a_fit_ends_when_the_callback_ends_it_and_keeps_the_best_start():
     rng = np.random.default_rng(0)
     Y = X[rng.integers(0, 3, 40)]
-    told = []
+    reported = []
     net = fit_quietly(
-        sa.zoo.CloneStructuredMemory(2, on_conflict="learn", random_state=0), Y, callback=lambda *errors: told.append(errors)
+        sa.zoo.CloneStructuredMemory(2, on_conflict="learn", random_state=0), Y, callback=lambda *errors: reported.append(errors)
     )
-    assert [errors for *_, errors in told] == net.visible_errors_.tolist()
+    assert [errors for *_, errors in reported] == net.visible_errors_.tolist()
     assert net.wrong_units(Y).sum() == net.visible_errors_.min() > 0
     stopped = fit_quietly(sa.zoo.CloneStructuredMemory(2, on_conflict="learn", random_state=0), Y, callback=lambda *errors: True)
     assert stopped.n_iter_ == 1
 
 
-def test_a_file_that_names_patterns_that_are_not_there_is_refused(tmp_path):
+def test_a_file_that_names_patterns_that_are_not_there_is_rejected(tmp_path):
     net = sa.zoo.CloneStructuredMemory(2, random_state=0).fit(X)
     net.after_ = net.after_ + 1
     with pytest.raises(ValueError, match="names pattern 10, but there are 10"):
         net.save(tmp_path / "net.npz")
 
 
-@pytest.mark.parametrize("parameters", [{"n_clones": 0}, {"max_steps": 0}, {"tol": -1.0}, {"pseudocount": 0.0}, {"n_init": 0}])
-def test_senseless_parameters_are_refused(parameters):
+@pytest.mark.parametrize("parameters", [{"n_clones": 0}, {"max_steps": 0}, {"tol": -1.0}, {"n_init": 0}])
+def test_senseless_parameters_are_rejected(parameters):
     with pytest.raises(ValueError, match=next(iter(parameters))):
         sa.zoo.CloneStructuredMemory(**parameters).fit(X)
 
@@ -144,7 +144,7 @@ def test_random_walks_over_few_patterns_are_nearly_all_learned():
     assert np.mean(scores) > 0.99
 
 
-def test_a_loop_may_go_on_over_its_beginning():
+def test_a_loop_may_continue_over_its_beginning():
     loop = sa.datasets.random_periodic(8, 30, rng=0).patterns[:-1].copy()
     loop[5] = loop[2]
     for more in (1, 2, 4):

@@ -34,7 +34,7 @@ def some_states(seed, *shape):
 
 
 def expect(answer, fields, tolerate=0.0):
-    """Every unit has the sign that the oracle says, except where the field is a near tie."""
+    """Every unit has the sign of the oracle, except where the field is a near tie."""
     for unit, (sign, size) in zip(answer.tolist(), fields, strict=True):
         assert unit == sign or size < tolerate
 
@@ -172,12 +172,12 @@ def test_mixed_networks_with_two_functions_are_those_written_index_by_index(
 
 
 @pytest.mark.parametrize("kind", ["polynomial", "exponential", "softmax"])
-def test_a_slow_part_that_is_told_to_be_the_same_changes_nothing(kind):
+def test_a_slow_part_that_is_given_as_the_same_changes_nothing(kind):
     parameters = {"degree": 3, "beta": 0.5, "slow_steps": 3}
     plain = sa.zoo.MixedSequenceMemory(kind, **parameters).fit(X)
-    told = sa.zoo.MixedSequenceMemory(kind, slow_interaction=kind, slow_degree=3, slow_beta=0.5, **parameters).fit(X)
+    same = sa.zoo.MixedSequenceMemory(kind, slow_interaction=kind, slow_degree=3, slow_beta=0.5, **parameters).fit(X)
     cues = some_states(5, 20, 60)
-    assert np.array_equal(plain.recall(cues, steps=8), told.recall(cues, steps=8))
+    assert np.array_equal(plain.recall(cues, steps=8), same.recall(cues, steps=8))
 
 
 def test_two_functions_that_both_vanish_in_floating_point_still_weigh_against_each_other():
@@ -361,7 +361,7 @@ def test_memory_does_not_grow_with_the_square_of_the_patterns(net):
     assert peak < 3000**2 * 16  # two arrays of a number for each pair of patterns; it took a dozen
 
 
-def test_a_memory_that_is_told_more_has_the_degree_of_one_that_was_told_all_at_once():
+def test_a_memory_that_learns_more_has_the_degree_of_one_that_learned_all_at_once():
     A, B = sa.datasets.random_periodic(40, 40, rng=0), sa.datasets.random_periodic(60, 40, rng=1)
     assert sa.zoo.DenseSequenceMemory().partial_fit(A).partial_fit(B).degree_ == sa.zoo.DenseSequenceMemory().fit([A, B]).degree_
 
@@ -378,7 +378,7 @@ def test_a_memory_that_is_told_more_has_the_degree_of_one_that_was_told_all_at_o
     ({"slow_beta": 0.0}, "slow_beta"),
     ({"slow_interaction": "softmax", "slow_beta": 1e4}, "slow_beta"),
 ])  # fmt: skip
-def test_senseless_parameters_are_refused(parameters, message):
+def test_senseless_parameters_are_rejected(parameters, message):
     with pytest.raises(ValueError, match=message):
         dense(**parameters).fit(X)
 

@@ -33,7 +33,7 @@ def test_a_table_written_in_pieces_is_the_same(found, cut):
         assert np.array_equal(getattr(pieces, name), getattr(whole, name))
 
 
-def test_a_pattern_with_two_successors_is_refused_unless_the_more_frequent_should_win():
+def test_a_pattern_with_two_successors_is_rejected_unless_the_more_frequent_should_win():
     a, b, c = [1, 1, 1], [1, -1, 1], [-1, -1, -1]
     with pytest.raises(ValueError, match="order=2"):
         sa.zoo.LookupMemory().fit([[b, a, b], [c, a, c]])

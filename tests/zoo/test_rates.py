@@ -9,7 +9,7 @@ import oracle
 import oracle_rates
 import seqattractor as sa
 from seqattractor.networks import make_network
-from seqattractor.zoo import escape_time
+from seqattractor.zoo.experiments.rate_memories import escape_time, rate_capacity, rate_overlaps
 
 NAMES = ("gillett", "gillett-sparse", "gsemm-dense", "gsemm-linear", "eden")
 X = sa.datasets.random_periodic(5, 100, rng=0)
@@ -96,7 +96,6 @@ def test_recall_is_read_out_of_the_activity(name):
     cues = sa.noise.flip(X[:3], 10, rng=1)
     path, activity = net.recall(cues, steps=6), net.activity(cues, steps=6)
     assert activity.shape == (3, 7, 100)
-    assert np.array_equal(net.times(6), net.read_out_interval * np.arange(7))
     if not name.startswith("gillett"):  # there the stored pattern that is most alike is read out
         assert np.array_equal(np.where(activity[:, 1:] >= 0, 1, -1), path[:, 1:])
     for b in range(3):
@@ -209,12 +208,12 @@ def test_a_loop_is_retrieved_from_a_noisy_cue_as_often_as_it_is_stored(name, T):
 
 @pytest.mark.parametrize(("theta", "sigma", "alpha"), [(0.22, 0.1, 0.473), (0.2, 0.05, 0.441), (0, 0.1, 0.336)])
 def test_the_capacity_of_rate_neurons_is_that_of_the_theory(theta, sigma, alpha):
-    assert sa.zoo.rate_capacity(theta, sigma) == pytest.approx(alpha, abs=5e-4)
+    assert rate_capacity(theta, sigma) == pytest.approx(alpha, abs=5e-4)
 
 
 @pytest.mark.parametrize(("theta", "sigma"), [(0.5, 0.1), (0.22, 0.5), (-0.5, 0.1)])
 def test_there_is_no_capacity_where_overlaps_always_fade(theta, sigma):
-    assert sa.zoo.rate_capacity(theta, sigma) == 0
+    assert rate_capacity(theta, sigma) == 0
 
 
 @pytest.mark.parametrize("connectivity", [1.0, 0.25])
@@ -228,10 +227,11 @@ def test_rates_pass_normal_patterns_at_the_pace_of_the_mean_field(connectivity):
         net.A / (connectivity * N) * net.mask_ * (xi[1:].T @ xi[:-1])
     )  # the rule for normal patterns, which fit does not take
     q = net.activity(xi[0], steps=70) @ xi.T / N
-    theory = sa.zoo.rate_overlaps(P, net.times(70) / net.tau, first=q[0, 0])
+    times = net.read_out_interval * np.arange(71)
+    theory = rate_overlaps(P, times / net.tau, q[0, 0], net.theta, net.sigma)
     # A dozen overlaps of 1 / sqrt(N) or, with crosstalk, 1 / sqrt(K).
     assert np.abs(q - theory).max() < 4 / np.sqrt(connectivity * N)
-    peaks = net.times(70)[q[:, :-1].argmax(axis=0)]
+    peaks = times[q[:, :-1].argmax(axis=0)]
     assert np.all(np.diff(peaks) > 0)
     assert np.all(np.abs(np.diff(peaks) - net.tau) < 0.5 * net.tau)
 
@@ -262,7 +262,7 @@ def test_the_nonlinear_rule_is_the_bilinear_one_for_units_that_count_alike():
 
 
 @pytest.mark.parametrize(
-    ("name", "parameters", "says"),
+    ("name", "parameters", "message"),
     [
         ("eden", {"dt": 0}, "dt must be above 0"),
         ("eden", {"dt": 1e-9}, "read_out_interval must be at most 10000 steps"),
@@ -277,13 +277,13 @@ def test_the_nonlinear_rule_is_the_bilinear_one_for_units_that_count_alike():
         ("gillett-sparse", {"q_f": 1}, "q_f must be below 1"),
     ],
 )
-def test_bad_parameters_get_one_clear_sentence(name, parameters, says):
-    with pytest.raises(ValueError, match=says):
+def test_bad_parameters_get_one_clear_sentence(name, parameters, message):
+    with pytest.raises(ValueError, match=message):
         make_network(name, **parameters).fit(X)
 
 
 @pytest.mark.parametrize(
-    ("call", "says"),
+    ("call", "message"),
     [
         (lambda net: net.activity(X[0][:5], 3), r"the cue has the shape \(5,\), but this network takes \(100,\)"),
         (lambda net: net.activity(X[0] * np.nan, 3), "the cue must hold finite numbers"),
@@ -292,11 +292,8 @@ def test_bad_parameters_get_one_clear_sentence(name, parameters, says):
         (lambda net: net.activity(X[:2], 3, state=np.zeros(200)), "there are 1 states for 2 cues"),
         (lambda net: net.energy(X[0], X[:2]), "there are 2 delayed signals for 1 features"),
         (lambda net: net.set_params(dt=50.0, read_out_interval=5e4).recall(X[0], 3), "grows without bound; lower dt"),
-        (lambda net: escape_time(1.0), "r must be 0 or more and below 1"),
-        (lambda net: sa.zoo.rate_overlaps(3, [1, 0], first=0.4), "times must rise"),
-        (lambda net: sa.zoo.rate_overlaps(10**9, [0, 1], first=0.4), "the last of the times must be at most 1e"),
     ],
 )
-def test_bad_calls_get_one_clear_sentence(call, says):
-    with pytest.raises(ValueError, match=says):
+def test_bad_calls_get_one_clear_sentence(call, message):
+    with pytest.raises(ValueError, match=message):
         call(sa.zoo.DenseEpisodicMemory().fit(X))

@@ -100,7 +100,7 @@ def test_an_open_sequence_is_recalled_to_its_end_beside_others():
     assert np.array_equal(net.recall(line[0], steps=6), line)
 
 
-def test_it_says_what_to_do_where_it_did_not_learn_everything():
+def test_it_advises_where_it_did_not_learn_everything():
     with pytest.warns(ConvergenceWarning, match=r"allow more epochs \(max_epochs\) or use more hidden neurons or store less"):
         net = sa.zoo.RecurrentNetwork(5, max_epochs=2, random_state=0).fit(X)
     assert net.n_iter_ == len(net.losses_) == len(net.visible_errors_) == 2
@@ -128,7 +128,7 @@ def test_the_callback_hears_of_every_epoch_and_can_end_learning(capsys):
         {"forgetting": -0.1},
     ],
 )
-def test_senseless_parameters_are_refused(parameters):
+def test_senseless_parameters_are_rejected(parameters):
     with pytest.raises(ValueError, match=next(iter(parameters))):
         sa.zoo.RecurrentNetwork(**parameters).fit(X)
 

@@ -85,7 +85,7 @@ def test_the_formula_gives_the_published_capacities():
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # some fail, as they are meant to
 @pytest.mark.slow
 @pytest.mark.parametrize("d", [1, 2])
-def test_single_transitions_succeed_as_often_as_theory_says_at_the_capacity(d):
+def test_single_transitions_succeed_as_often_as_theory_predicts_at_the_capacity(d):
     P, trials, right = round(capacity(d)), 400, 0
     for k in range(trials):  # one transition of each memory, so that trials are independent
         X = sa.datasets.random_periodic(P + 1, N, rng=[d, k])
@@ -105,6 +105,6 @@ def test_whole_sequences_are_stored_up_to_their_capacity_and_not_at_three_times_
         X = sa.datasets.random_periodic(P + 1, N, rng=[d, k])
         return sa.zoo.DenseSequenceMemory(degree=d).fit(X).score(X) == 1
 
-    kept = sum(stored(P, k) for k in range(trials))
-    assert binomtest(kept, trials, (1 - unit_error(P, d)) ** (N * P)).pvalue > 0.01
+    stored_whole = sum(stored(P, k) for k in range(trials))
+    assert binomtest(stored_whole, trials, (1 - unit_error(P, d)) ** (N * P)).pvalue > 0.01
     assert not any(stored(3 * round(capacity(d)), k) for k in range(5))

@@ -59,7 +59,7 @@ def test_few_of_the_hidden_neurons_fire(M, active):
     ("parameters", "message"),
     [({"n_hidden": 0}, "n_hidden"), ({"n_hidden": 5, "n_active": 6}, "n_active must be at most 5"), ({"radius": -1}, "radius")],
 )
-def test_senseless_parameters_are_refused(parameters, message):
+def test_senseless_parameters_are_rejected(parameters, message):
     with pytest.raises(ValueError, match=message):
         sa.zoo.SparseDistributedMemory(**parameters).fit(sa.datasets.xor())
 

@@ -23,29 +23,28 @@ def all_weights(net):
 
 
 @settings(max_examples=40)
-@given(N=st.integers(1, 4), H=st.integers(0, 3), T=st.integers(2, 6), decay=st.sampled_from([0.0, 0.5]), seed=seeds)
-def test_a_presentation_changes_weights_as_the_definition_says(N, H, T, decay, seed):
+@given(N=st.integers(1, 4), H=st.integers(0, 3), T=st.integers(2, 6), seed=seeds)
+def test_a_presentation_changes_weights_as_the_definition_says(N, H, T, seed):
     rng = np.random.default_rng(seed)
     W, X, draws = rng.standard_normal((N + H, N + H + 1)), rng.integers(0, 2, (T, N)).astype(float), rng.random((T - 1, H))
-    rates = {"eta": 0.3, "trace": 0.6, "baseline_rate": 0.2}
+    rates = {"eta": 0.3, "trace": 0.6}
     expected = W.tolist()
     total, baseline = oracle_local.stochastic_learning(
-        expected, X.tolist(), draws.tolist(), N, beta=0.7, decay=decay, baseline=-0.4, **rates
+        expected, X.tolist(), draws.tolist(), N, beta=0.7, baseline=-0.4, baseline_rate=0.05, **rates
     )
-    neurons = StochasticNeurons(W.copy(), N, 0.7, decay, -0.4)
+    neurons = StochasticNeurons(W.copy(), N, 0.7, -0.4)
     _, likelihood = neurons.learn(X, draws, **rates)
     np.testing.assert_allclose(neurons.W, expected, rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose([likelihood, neurons.baseline], [total, baseline], rtol=1e-9)
 
 
 @settings(max_examples=25)
-@given(N=st.integers(1, 4), H=st.integers(0, 3), decay=st.sampled_from([0.0, 0.5]), seed=seeds)
-def test_fit_and_recall_are_those_of_the_definition(N, H, decay, seed):
+@given(N=st.integers(1, 4), H=st.integers(0, 3), seed=seeds)
+def test_fit_and_recall_are_those_of_the_definition(N, H, seed):
     rng = np.random.default_rng(seed)
     sequences = [rng.choice(np.array([-1, 1], dtype=np.int8), size=(T, N)) for T in (4, 3)]
-    net = fit_quietly(
-        sa.zoo.StochasticMemory(H, psp_decay=decay, max_epochs=4, tol=0, on_conflict="learn", random_state=seed), sequences
-    )
+    options = {"max_epochs": 4, "tol": 0, "on_conflict": "learn", "random_state": seed}
+    net = fit_quietly(sa.zoo.StochasticMemory(H, **options), sequences)
     chance = np.random.default_rng(seed)
     W = np.zeros((N + H, N + H + 1))
     W[N:] = chance.standard_normal((H, N + H + 1)) * 3 / np.sqrt(N + H)
@@ -55,23 +54,14 @@ def test_fit_and_recall_are_those_of_the_definition(N, H, decay, seed):
         for x in sequences:
             draws = chance.random((len(x) - 1, H)).tolist()
             of_x, baseline = oracle_local.stochastic_learning(
-                W,
-                (x > 0).astype(int).tolist(),
-                draws,
-                N,
-                beta=1,
-                decay=decay,
-                eta=0.05,
-                trace=0.5,
-                baseline=baseline,
-                baseline_rate=0.05,
+                W, (x > 0).astype(int).tolist(), draws, N, beta=1, eta=0.05, trace=0.5, baseline=baseline, baseline_rate=0.05
             )
             total += of_x
         losses.append(-total / (5 * N))
     np.testing.assert_allclose(all_weights(net), W, rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(net.losses_, losses)
     cue = rng.choice([-1, 1], size=N)
-    path, nearest = oracle_local.stochastic_recall(W, cue.tolist(), N, 8, decay)
+    path, nearest = oracle_local.stochastic_recall(W, cue.tolist(), N, 8)
     assume(nearest > 1e-9)
     assert net.recall(cue, steps=8).tolist() == path
 
@@ -108,7 +98,7 @@ def test_without_hidden_neurons_it_comes_to_rest_where_logistic_regression_has_i
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_hidden_neurons_keep_what_no_visible_state_tells(seed):
+def test_hidden_neurons_keep_what_no_visible_state_shows(seed):
     A, B, C, D = sa.datasets.random_sequences(1, 4, 12, rng=seed)
     X = np.array([A, B, A, C, A, D])
     options = {"max_epochs": 1000, "on_conflict": "learn", "random_state": seed}
@@ -158,7 +148,7 @@ def test_neurons_fire_as_often_as_their_probability_says():
 
 
 @pytest.mark.parametrize("n_hidden", [0, 7])
-def test_a_saved_network_goes_on_as_if_nothing_had_been(n_hidden, tmp_path):
+def test_a_saved_network_continues_learning_where_it_was(n_hidden, tmp_path):
     X = sa.datasets.random_periodic(6, 20, rng=0)
     net = fit_quietly(sa.zoo.StochasticMemory(n_hidden, max_epochs=10, random_state=0), X)
     net.save(tmp_path / "net.npz")
@@ -167,18 +157,16 @@ def test_a_saved_network_goes_on_as_if_nothing_had_been(n_hidden, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("parameters", "says"),
+    ("parameters", "message"),
     [
         ({"n_hidden": -1}, "n_hidden must be"),
         ({"beta": 0}, "beta must be above 0"),
         ({"trace": 1.0}, "trace must be from 0 to below 1"),
-        ({"psp_decay": -0.1}, "psp_decay must be from 0 to below 1"),
-        ({"baseline_rate": 2}, "baseline_rate must be from 0 to 1"),
         ({"tol": -1}, "tol must be 0 or more"),
         ({"eta": 1e300}, "eta must lie"),
         ({"eta": 1e99, "beta": 1e9}, "learning diverged: the weights are not finite; lower eta"),
     ],
 )
-def test_bad_parameters_get_one_clear_sentence(parameters, says):
-    with pytest.raises(ValueError, match=says):
+def test_bad_parameters_get_one_clear_sentence(parameters, message):
+    with pytest.raises(ValueError, match=message):
         sa.zoo.StochasticMemory(**parameters).fit(sa.datasets.random_periodic(6, 8, rng=0))

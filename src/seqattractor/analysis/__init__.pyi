@@ -8,8 +8,6 @@ from ._hidden_activity import HiddenActivity as HiddenActivity
 from ._hidden_activity import hidden_activity as hidden_activity
 from ._lost_starts import LostStarts as LostStarts
 from ._lost_starts import lost_starts as lost_starts
-from ._orbits import cycle_lengths as cycle_lengths
-from ._orbits import expected_cycles as expected_cycles
 from ._orbits import longest_orbit as longest_orbit
 from ._retrieval import SuccessRate as SuccessRate
 from ._retrieval import lock_on_step as lock_on_step

@@ -1,4 +1,4 @@
-"""Where the network ends up: limit cycles and fixed points from many starts, stored ones told from spurious ones."""
+"""Where the network ends up: limit cycles and fixed points from many starts, stored and spurious ones."""
 
 from __future__ import annotations
 
@@ -181,7 +181,7 @@ def find_attractors(
     net : SequenceMemory
         A network that has learned.
     X : array of +-1, shape (T, N), a list of arrays of shape (T_s, N), or array of shape (S, T, N), optional
-        The stored sequences, to tell stored attractors from spurious ones.
+        The stored sequences, to distinguish stored attractors from spurious ones.
     lengths : array of shape (S,), optional
     starts : int or array of +-1, shape (B, N), or (B, order, N) with a context
         The starts, or how many to draw: random patterns, or with `flips` stored ones.

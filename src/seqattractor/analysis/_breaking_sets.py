@@ -21,7 +21,7 @@ _LARGE = 1_000_000
 # What it takes to look at a number, or to fetch and add it, in multiplications: measured.
 _ELEMENT, _GATHER = 16, 2
 # Nodes of search trees for each transition: at most a minute or two for 100 visible and 200 hidden neurons on today's machines.
-_TOLERANCE = 1e-5  # of the largest number in a row: what HiGHS may take a constraint for kept by, ten times over
+_TOLERANCE = 1e-5  # of the largest number in a row: by how much HiGHS may violate a constraint, ten times over
 NODES = 8_000
 
 

@@ -55,7 +55,7 @@ class Certificate(Result):
     order : int
         k, the number of patterns in the window.
     attacked : bool
-        Whether an attack was made; if not, `breaking` says nothing.
+        Whether an attack was made; if not, `breaking` has no meaning.
     """
 
     _drawn_by = "certificate_profile"
@@ -173,7 +173,7 @@ def certify(
     Parameters
     ----------
     net : SequenceMemory
-        A network of threshold neurons that has learned; `supports_certificate` tells whether it is one.
+        A network of threshold neurons that has learned; see `supports_certificate`.
     X : array of +-1, shape (T, N), a list of arrays of shape (T_s, N), or array of shape (S, T, N)
         The stored sequences.
     lengths : array of shape (S,), optional

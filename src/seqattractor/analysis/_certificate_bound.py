@@ -204,27 +204,20 @@ class Transition:
 
     def _some_set_breaks(self, visible: Counts, loose: Counts, sets: Counts) -> bool:
         """Whether one of some sets of flips, shape (B, r), may make one of the given visible neurons wrong."""
-        r = sets.shape[1]
         effect = (2 * self.hidden.weights[loose] * self.x).T
         losses = self.losses(loose, visible).T
-        slack, limit = self.hidden.slack[loose], self.limit[visible]
-        kind: type[np.floating[Any]] = np.float64
-        if slack.any():
-            # Single precision is twice as fast; what it may be wrong by counts against the network. Whole numbers stay exact.
-            kind = np.float32
-            slack = slack + (r + 2) * 2.0**-23 * (np.abs(self.fields[loose]) + r * np.abs(effect).max(axis=0))
-            limit = limit - (len(loose) + 8) * 2.0**-23 * np.abs(losses).sum(axis=0)
-        effect, losses = np.ascontiguousarray(effect, dtype=kind), np.ascontiguousarray(losses, dtype=kind)
-        start, before = self.fields[loose].astype(kind), self.fields[loose] >= 0
+        slack = self.hidden.slack[loose]  # with headroom for the rounding of the sums below, too, as `limit` has
+        effect, losses = np.ascontiguousarray(effect), np.ascontiguousarray(losses)
+        start, before = self.fields[loose], self.fields[loose] >= 0
         for part in np.array_split(sets, 1 + len(sets) * len(loose) // 500_000):
             fields = start - effect[part[:, 0]]
             for units in part.T[1:]:
                 fields -= effect[units]
-            loss = ((fields >= 0) != before).astype(kind) @ losses
+            loss = ((fields >= 0) != before).astype(np.float64) @ losses
             unsure = np.abs(fields) <= slack
             if slack.any() and unsure.any():
-                loss += unsure.astype(kind) @ np.abs(losses)
-            if _exceeds(loss, limit, self.active[visible]).any():
+                loss += unsure.astype(np.float64) @ np.abs(losses)
+            if _exceeds(loss, self.limit[visible], self.active[visible]).any():
                 return True
         return False
 

@@ -47,7 +47,7 @@ def solve(A: Integers, b: Integers) -> tuple[Integers, int]:
     ([2, -1], 3)
     """
     inverse = reduce_mod_p(np.column_stack([A, np.eye(len(A), dtype=np.int64)]))[2][:, len(A) :]
-    # Hadamard's bound on numerators and denominator (Cramer's rule), with a digit to spare, says how many digits fix x.
+    # Hadamard's bound on numerators and denominator (Cramer's rule), with a digit to spare, gives how many digits fix x.
     bits = float(np.log2(np.maximum(np.linalg.norm(A.astype(np.float64), axis=1), 1.0)).sum())
     bits += math.log2(max(1.0, float(np.abs(b).max(initial=0)) * math.sqrt(len(b))))
     # The residual is never much larger than a row's sum of sizes, so that sums stay in int64, but for huge entries.
@@ -125,10 +125,10 @@ def combine_or_separate(rows: Integers, strict: NDArray[np.bool_]) -> tuple[Inte
         # The row with the smallest ratio leaves, the lowest variable among equals (Bland).
         candidates = np.flatnonzero(tableau[:-1, c] > 0).tolist()
         r = min(candidates, key=lambda r: (Fraction(tableau[r, -1], tableau[r, c]), basis[r]))
-        pivot, kept = tableau[r, c], tableau[r].copy()
+        pivot, row = tableau[r, c], tableau[r].copy()
         # Bareiss: every entry stays a whole number over the common denominator `pivot`.
-        tableau = (tableau * pivot - np.outer(tableau[:, c], kept)) // denominator
-        tableau[r] = kept
+        tableau = (tableau * pivot - np.outer(tableau[:, c], row)) // denominator
+        tableau[r] = row
         denominator, basis[r] = pivot, c
     if tableau[-1, -1] == 0:
         combination = np.zeros(n + d + 1, dtype=object)

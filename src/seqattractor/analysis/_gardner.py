@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import math
 
-from seqattractor._checks import check_not_negative, check_number, say
+from seqattractor._checks import check_number, say
 
-_FEWEST, _LARGEST_MARGIN = 1e-100, 1e3  # beyond these the integrals lose their digits
+_FEWEST = 1e-100  # below it the integrals lose their digits
 
 
-def gardner_capacity(active: float = 0.5, *, kappa: float = 0.0) -> float:
+def gardner_capacity(active: float = 0.5) -> float:
     """Return the largest number of random patterns for each weight of a perceptron with a bias (Gardner 1988).
 
     The inputs are random +-1, and a fraction f of the patterns should be answered with +1, the others with -1. With weights of
-    length sqrt(N) the field of a random pattern is a normal number; for a threshold theta the limit is::
+    length sqrt(N) the field of a random pattern is a normal number; for a threshold theta, and no margin, the limit is::
 
-        alpha_c = max over theta of 1 / (f A(kappa + theta) + (1 - f) A(kappa - theta)),      A(a) = E[max(0, a + t)^2]
+        alpha_c = max over theta of 1 / (f A(theta) + (1 - f) A(-theta)),      A(a) = E[max(0, a + t)^2]
 
     with a standard normal t. Half of the patterns active gives Cover's 2; for few, alpha_c grows like 1 / (2 f ln(1/f)).
 
@@ -23,8 +23,6 @@ def gardner_capacity(active: float = 0.5, *, kappa: float = 0.0) -> float:
     ----------
     active : float
         f, the fraction of patterns that should be answered with +1: above 0 and below 1.
-    kappa : float
-        The margin that every pattern should have, as a multiple of the typical field.
 
     Returns
     -------
@@ -44,20 +42,18 @@ def gardner_capacity(active: float = 0.5, *, kappa: float = 0.0) -> float:
     """
     from scipy.optimize import minimize_scalar
 
-    f, kappa = check_number(active, "active"), check_not_negative(kappa, "kappa")
+    f = check_number(active, "active")
     if not _FEWEST <= f < 1:
         raise ValueError(
             f"active is the fraction of patterns answered with +1, at least {_FEWEST:g} and below 1, but it is {say(active)}."
         )
-    if kappa > _LARGEST_MARGIN:
-        raise ValueError(f"kappa is a multiple of the typical field, {_LARGEST_MARGIN:g} at most, but it is {say(kappa)}.")
 
-    def room(theta: float) -> float:
-        return f * _shortfall(kappa + theta) + (1 - f) * _shortfall(kappa - theta)
+    def shortfall(theta: float) -> float:
+        return f * _shortfall(theta) + (1 - f) * _shortfall(-theta)
 
     # Both terms are convex in theta; a threshold beyond this would cost the rarer answers more than the other ones could save.
-    reach = kappa + 2 * math.sqrt(2 * math.log(1 / min(f, 1 - f))) + 1
-    best = minimize_scalar(room, bounds=(-reach, reach), method="bounded", options={"xatol": 1e-10})
+    reach = 2 * math.sqrt(2 * math.log(1 / min(f, 1 - f))) + 1
+    best = minimize_scalar(shortfall, bounds=(-reach, reach), method="bounded", options={"xatol": 1e-10})
     return 1 / float(best.fun)
 
 

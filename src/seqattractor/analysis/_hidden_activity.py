@@ -1,4 +1,4 @@
-"""What the hidden neurons do: how sparse and how selective their codes are, how far apart, and whether they follow P."""
+"""What the hidden neurons do: how sparse and how selective their codes are, how much alike, and whether they follow P."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from seqattractor._checks import check_count
 from seqattractor._faces import Result
 from seqattractor._named_axes import NamedAxes
 from seqattractor.analysis._threshold_view import NotApplicable, threshold_view
@@ -34,7 +33,7 @@ class HiddenActivity(Result):
         The fraction of units of x(t+1) that sign(P^+ y(t)) gives back: the code holds the next pattern, whatever V (section 5.1).
     """
 
-    _drawn_by = "hidden_rates"
+    _drawn_by = "code_overlap"
     active: NDArray[np.bool_]
     follows_P: float | None
     decoded_by_P: float | None
@@ -51,12 +50,12 @@ class HiddenActivity(Result):
 
     @property
     def idle(self) -> NDArray[np.int64]:
-        """The neurons that are always silent or always active: they tell nothing apart."""
+        """The neurons that are always silent or always active."""
         return np.flatnonzero((self.rate == 0) | (self.rate == 1))
 
     @property
     def selectivity(self) -> NDArray[np.float64]:
-        """How much each neuron tells about the pattern, in bits: the entropy of being active, shape (M,); at most 1."""
+        """The information of each neuron about the pattern, in bits: the entropy of being active, shape (M,); at most 1."""
         p = self.rate
         with np.errstate(divide="ignore", invalid="ignore"):
             bits = -(p * np.log2(p) + (1 - p) * np.log2(1 - p))
@@ -73,12 +72,8 @@ class HiddenActivity(Result):
         """How many different codes there are."""
         return len(np.unique(as_items(self.active)))
 
-    def patterns_of(self, neuron: int) -> NDArray[np.int64]:
-        """Return the transitions at which a neuron is active."""
-        return np.flatnonzero(self.active[:, check_count(neuron, "neuron", 0, self.active.shape[1] - 1)])
-
     def rows(self) -> Iterable[dict[str, Any]]:
-        """One row per hidden neuron: how often it is active, and how many bits it tells."""
+        """One row per hidden neuron: how often it is active, and its information in bits."""
         pairs = zip(self.rate.tolist(), self.selectivity.tolist(), strict=True)
         return ({"neuron": i, "rate": rate, "selectivity": bits} for i, (rate, bits) in enumerate(pairs))
 
@@ -89,7 +84,7 @@ class HiddenActivity(Result):
                 "active": (("transition", "neuron"), self.active, "whether a hidden neuron is active"),
                 "sparseness": ("transition", self.sparseness, "fraction of active neurons"),
                 "rate": ("neuron", self.rate, "fraction of transitions at which it is active"),
-                "selectivity": ("neuron", self.selectivity, "bits that it tells about the pattern"),
+                "selectivity": ("neuron", self.selectivity, "information about the pattern, in bits"),
             },
             attributes={"follows_P": self.follows_P, "decoded_by_P": self.decoded_by_P},
         )
@@ -140,6 +135,6 @@ def hidden_activity(net: SequenceMemory, X: ArrayLike | Sequence[ArrayLike], len
     if isinstance(net, SequenceAttractor) and not isinstance(net, FixedHiddenNetwork):  # hidden neurons that have learned targets
         follows = float(np.mean(active == (net.hidden_targets(targets) > 0)))
         # P^+ y without the pseudo-inverse of a large matrix: the least-squares solution of P x = y.
-        read = np.linalg.lstsq(net.projection(), np.where(active, 1.0, -1.0).T, rcond=None)[0].T
+        read = np.linalg.lstsq(net._projection(), np.where(active, 1.0, -1.0).T, rcond=None)[0].T
         decoded = float(np.mean((read >= 0) == (targets > 0)))
     return HiddenActivity(active, follows, decoded)

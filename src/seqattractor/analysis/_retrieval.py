@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache
 from math import sqrt
 from statistics import NormalDist
 from typing import Any
@@ -12,10 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from seqattractor._checks import as_numbers, check_count, check_positive, say
+from seqattractor._checks import as_numbers, check_count
 from seqattractor._faces import Result
 from seqattractor.sequences import Patterns, check_patterns
 from seqattractor.sequences._transitions import lock_row
+
+_NORMAL_QUANTILE = NormalDist().inv_cdf(0.975)
 
 
 def retrieved(trajectory: ArrayLike, X: ArrayLike) -> bool:
@@ -137,11 +138,10 @@ def overlap(trajectory: ArrayLike, X: ArrayLike) -> NDArray[np.float64]:
 
 @dataclass(frozen=True, repr=False)
 class SuccessRate(Result):
-    """Successes in a number of trials, with a Wilson interval."""
+    """Successes in a number of trials, with a 95 % Wilson interval."""
 
     successes: int
     trials: int
-    confidence: float = 0.95
 
     @property
     def rate(self) -> float:
@@ -151,19 +151,17 @@ class SuccessRate(Result):
     @property
     def interval(self) -> tuple[float, float]:
         """The Wilson interval of the rate."""
-        return wilson_interval(self.successes, self.trials, self.confidence)
+        return wilson_interval(self.successes, self.trials)
 
     def __str__(self) -> str:
         low, high = self.interval
-        return f"{self.successes}/{self.trials} ({self.confidence:.0%} interval {low:.3f} to {high:.3f})"
+        return f"{self.successes}/{self.trials} (95% interval {low:.3f} to {high:.3f})"
 
     def describe(self) -> str:
         """Return a sentence about how many trials succeeded."""
         low, high = self.interval
-        return (
-            f"{self.successes} of {self.trials} trials succeeded, {self.rate:.1%} "
-            f"({self.confidence:.0%} interval {low:.1%} to {high:.1%})."
-        )
+        counted = f"{self.successes} of {self.trials} trials succeeded, {self.rate:.1%}"
+        return f"{counted} (95% interval {low:.1%} to {high:.1%})."
 
     def rows(self) -> Iterable[dict[str, Any]]:
         """One row: successes, trials, rate and the ends of the interval."""
@@ -171,14 +169,12 @@ class SuccessRate(Result):
         return [{"successes": self.successes, "trials": self.trials, "rate": self.rate, "low": low, "high": high}]
 
 
-def success_rate(outcomes: ArrayLike, confidence: float = 0.95) -> SuccessRate:
+def success_rate(outcomes: ArrayLike) -> SuccessRate:
     """Count successes.
 
     Parameters
     ----------
     outcomes : array of bool, shape (trials,)
-    confidence : float
-        Of the interval, between 0 and 1.
 
     Returns
     -------
@@ -190,22 +186,19 @@ def success_rate(outcomes: ArrayLike, confidence: float = 0.95) -> SuccessRate:
     3/4 (95% interval 0.301 to 0.954)
     """
     array = as_numbers(outcomes, "outcomes").ravel()
-    check_confidence(confidence)
     if array.size == 0:
         raise ValueError("a success rate needs at least one trial.")
     if not np.isin(array, (0, 1)).all():
         raise ValueError("outcomes must be True or False (or 1 and 0), one for each trial.")
-    return SuccessRate(int(array.sum()), array.size, float(confidence))
+    return SuccessRate(int(array.sum()), array.size)
 
 
-def wilson_interval(successes: int, trials: int, confidence: float = 0.95) -> tuple[float, float]:
-    """Return the Wilson score interval of a binomial rate.
+def wilson_interval(successes: int, trials: int) -> tuple[float, float]:
+    """Return the Wilson score interval of a binomial rate, with a confidence of 95 %.
 
     Parameters
     ----------
     successes, trials : int
-    confidence : float
-        Between 0 and 1.
 
     Returns
     -------
@@ -220,20 +213,8 @@ def wilson_interval(successes: int, trials: int, confidence: float = 0.95) -> tu
     trials, successes = check_count(trials, "trials"), check_count(successes, "successes", 0)
     if successes > trials:
         raise ValueError(f"there must be at least one trial and no more successes than trials, not {successes} of {trials}.")
-    check_confidence(confidence)
-    return _wilson(successes, trials, float(confidence))
-
-
-def check_confidence(confidence: Any) -> None:
-    """Reject a confidence that is not between 0 and 1."""
-    if not 0 < check_positive(confidence, "the confidence") < 1:
-        raise ValueError(f"the confidence must lie between 0 and 1, but it is {say(confidence)}.")
-
-
-@cache  # a table or a sweep asks for the same few counts again and again
-def _wilson(successes: int, trials: int, confidence: float) -> tuple[float, float]:
-    """The two solutions p of |rate - p| = z sqrt(p (1 - p) / trials); without SciPy, whose loading takes longer than a study."""
-    rate, z = successes / trials, NormalDist().inv_cdf(0.5 + 0.5 * confidence)
+    # The two solutions p of |rate - p| = z sqrt(p (1 - p) / trials); without SciPy, which takes long to load.
+    rate, z = successes / trials, _NORMAL_QUANTILE
     middle = (2 * trials * rate + z**2) / (2 * (trials + z**2))
     reach = z / (2 * (trials + z**2)) * sqrt(4 * trials * rate * (1 - rate) + z**2)
     return 0.0 if successes == 0 else middle - reach, 1.0 if successes == trials else middle + reach

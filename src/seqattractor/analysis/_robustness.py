@@ -70,7 +70,7 @@ class Led:
         return arrived
 
     def _arrive_by_passages(self, which: Ids, cues: Patterns, due: Ids) -> Patterns:
-        """The same for a network that dwells. A cue that is cleaned before it goes on is not a passage."""
+        """The same for a network that dwells. A cue that is cleaned before the next pattern comes is not a passage."""
         stored = {x.tobytes(): x for x in (*self.shown.inputs, *self.shown.targets)}
         at, left = [x.tobytes() for x in self.shown.inputs[which]], due.tolist()
         run = Run(self.net, cues)
@@ -96,7 +96,7 @@ class Starts:
 
     @classmethod
     def of(cls, net: SequenceMemory, X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None, settle: int) -> Starts:
-        """Give the starts of sequences: loops go on where they end, others are judged at their last pattern at the latest."""
+        """Return the starts of sequences: loops continue where they end, others are judged at their end at the latest."""
         due, wanted = [], []
         for sequence in split(*check_sequences(X, lengths)):
             last = len(sequence) - 1
@@ -126,7 +126,7 @@ def basin_fraction(
 
     Every pattern of every sequence is a start: `flips` of its units are flipped, the network runs for `settle` steps, and its
     state must then equal the pattern that stands `settle` steps after the start. A sequence that ends where it began is a loop
-    and goes on there; a network of order k > 1 goes on only where the sequence ends with its first k patterns (`close_loops`),
+    and continues there; a network of order k > 1 only where the sequence ends with its first k patterns (`close_loops`),
     since it has not learned the transitions across the seam otherwise. A sequence that ends elsewhere has nothing after its
     last pattern: starts nearer to its end than `settle` are judged at the last pattern.
 
@@ -202,7 +202,7 @@ class RobustnessCurve(Result):
         return int(self.flips[below[0]]) if below.size else None
 
     def describe(self) -> str:
-        """Say up to how many random flips the next pattern is right."""
+        """Return a sentence about up to how many random flips the next pattern is right."""
         always = np.flatnonzero(np.cumprod(self.successes == self.trials))
         counted = f"({self.trials} trials at each of {len(self.flips)} numbers of flips)"
         if not always.size:

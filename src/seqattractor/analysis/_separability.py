@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -54,15 +54,6 @@ class Proof(Result):
             return "The bias alone serves this neuron, which is the same in all patterns."
         return f"Whole-number weights {with_bias} serve this neuron with a margin of {self.margin:.3g}."
 
-    def _named_axes(self) -> NamedAxes:
-        """The whole numbers that prove it, of any size."""
-        proof = {
-            "weights": ("input", self.weights, "weights of the neuron"),
-            "combination": ("transition", self.combination, "numbers lambda of the signed patterns that add up to zero"),
-        }
-        given = {name: (axis, values, words) for name, (axis, values, words) in proof.items() if values is not None}
-        return NamedAxes(given, attributes={"margin": self.margin, "allows_bias": self.allows_bias, "bias": str(self.bias)})
-
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Separability(Result):
@@ -71,12 +62,12 @@ class Separability(Result):
     Margins are the largest possible ones if `largest_margin` is true.
     """
 
-    _drawn_by = "separability_margins"
     inputs: Patterns
     targets: Patterns
     largest_margin: bool
     bias: bool
     _features: NDArray[np.int64]
+    """What the neurons see, or, if margins are not the largest, its Gram matrix: then w = sum_t a_t x(t), and proofs hold a."""
     _proofs: list[Proof]
     _which: NDArray[np.int64]
 
@@ -113,8 +104,7 @@ class Separability(Result):
         check_count(neuron, "neuron", 0, len(self._which) - 1)
         proof = self._proofs[int(self._which[neuron])]
         w = proof.weights
-        if w is not None and len(w) != self.n_inputs + self.bias:
-            # A wide problem keeps one coefficient per transition: w = sum_t a_t x(t), with w.x(s) = sum_t a_t K(t, s).
+        if w is not None and not self.largest_margin:
             w = _exact_product(_seen(self.inputs, self.bias).T, w).astype(object)
         b = int(w[-1]) if self.bias and w is not None else 0
         return Proof(w if w is None else w[: self.n_inputs], proof.combination, proof.margin, self.bias, b)
@@ -192,7 +182,8 @@ def separable(
     largest_margin : bool, optional
         Whether to find the weights whose margin min_t x_i(t+1) w.x(t) is largest for weights up to 1 (and any bias), up to
         rounding. That is the margin that counts against flips: fewer than half of it can never change the answer. By default
-        yes, unless the problem is large.
+        yes, unless the problem is large. False only saves work where the patterns are linearly independent and each has more
+        units than there are transitions: then one linear system gives the weights of all neurons.
     callback : callable, optional
         Called as ``callback(done, total)`` after each linear program, of which there is one for each different visible neuron.
 
@@ -233,22 +224,18 @@ def separable(
     if largest_margin is None:
         largest_margin = columns.shape[1] * n * d <= 50_000_000
     seen = _seen(inputs, bias)
-    features = seen.astype(np.int64)
-    proofs = None
-    by_transitions = not largest_margin and d > n
-    if by_transitions:
-        # Weights may be sought among the combinations of the inputs, w = sum_t a_t x(t): there w.x(s) = sum_t a_t K(t, s).
-        features = (seen.astype(np.float64) @ seen.T.astype(np.float64)).astype(np.int64)
-        proofs = _by_inverse(features, seen, columns, bias)
-    if proofs is None:
-        proofs = []
-        for y in columns.T:
-            proofs.append(prove(features, y, bias=bias and not by_transitions))
-            if callback is not None:
-                callback(len(proofs), columns.shape[1])
-        if by_transitions:
-            proofs = [_with_margin_of_weights(seen, y, proof, bias) for y, proof in zip(columns.T, proofs, strict=True)]
-    return Separability(inputs, targets, largest_margin, bool(bias), features, proofs, which)
+    if not largest_margin and d > n:
+        # Weights are sought among the combinations of the inputs, w = sum_t a_t x(t): there w.x(s) = sum_t a_t K(t, s).
+        gram = (seen.astype(np.float64) @ seen.T.astype(np.float64)).astype(np.int64)
+        solved = _by_inverse(gram, seen, columns, bias)
+        if solved is not None:
+            return Separability(inputs, targets, False, bool(bias), gram, solved, which)
+    features, proofs = seen.astype(np.int64), list[Proof]()
+    for y in columns.T:
+        proofs.append(prove(features, y, bias=bias))
+        if callback is not None:
+            callback(len(proofs), columns.shape[1])
+    return Separability(inputs, targets, True, bool(bias), features, proofs, which)
 
 
 def _seen(inputs: Patterns, bias: bool) -> Patterns:
@@ -363,7 +350,7 @@ def _by_inverse(gram: NDArray[np.int64], seen: Patterns, columns: Patterns, bias
     margins = (columns * (gram @ scaled)).min(axis=0)
     if not np.all(margins > 0):
         return None
-    dense = _of_weights(seen.T, bias).astype(np.float64)
+    dense = (seen[:, :-1] if bias else seen).T.astype(np.float64)
     blocks = np.array_split(scaled, -(-scaled.shape[1] // 256), axis=1)
     largest = np.concatenate([np.abs(dense @ block).max(axis=0) for block in blocks])
     ratios = np.divide(margins, largest, out=np.full(len(largest), np.inf), where=largest > 0)  # the bias alone may do
@@ -376,24 +363,11 @@ def _shorten(weights: NDArray[np.float64]) -> NDArray[Any]:
     return np.asarray((whole // max(1, int(np.gcd.reduce(whole)))).astype(object))
 
 
-def _of_weights(array: NDArray[Any], bias: bool) -> NDArray[Any]:
-    """The part of an array that belongs to weights and not to the bias, its last entry or row if there is one."""
-    return array[:-1] if bias else array
-
-
 def _margin(signed: NDArray[np.int64], weights: NDArray[Any], bias: bool) -> float:
     """min_t signed_t . w / max_k |w_k|, rounded only at the end; flips change no bias, so it does not count among the w_k."""
     least = min(signed.astype(object) @ weights)
-    largest = max(abs(int(k)) for k in _of_weights(weights, bias))
+    largest = max(abs(int(k)) for k in (weights[:-1] if bias else weights))
     return float(least / largest) if largest else float("inf") if least > 0 else 0.0
-
-
-def _with_margin_of_weights(seen: Patterns, y: Patterns, proof: Proof, bias: bool) -> Proof:
-    """The proof with the margin of w = sum_t a_t x(t), which is measured by the largest weight and not the largest a_t."""
-    if proof.weights is None:
-        return proof
-    w = _exact_product(seen.T, proof.weights)
-    return replace(proof, margin=_margin((y[:, None] * seen).astype(np.int64), w, bias))
 
 
 def holds(features: NDArray[Any], y: Patterns, proof: Proof) -> bool:

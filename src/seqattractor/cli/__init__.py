@@ -1,4 +1,4 @@
-"""The command line: `seqattractor --help` tells the story. One file per command, each loaded only when it is used."""
+"""The command line: start with `seqattractor --help`. One file per command, each loaded only when it is used."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _COMMANDS = {
     "reproduce": "Compute the paper's tables and figures beside its own numbers, with a report.",
     "learn": "Learn your own sequences: GIFs, folders of frames, videos, arrays, tables, music, spikes.",
     "recall": "Recall a learned sequence from a corrupted cue and write it as a GIF, a strip, MIDI, ...",
-    "inspect": "Say what a model stores and guarantees: margins, certificate, attractors, hidden codes.",
+    "inspect": "Show what a model stores and guarantees: margins, certificate, attractors, hidden codes.",
     "export": "Write a model for other tools: ONNX, NIR, safetensors.",
     "sweep": "Run grids of trials that survive interruptions: run, status, export, plot.",
     "capacity": "Find the longest sequence that a network stores, with an interval; for lists of N and M, a map and a law.",
@@ -71,7 +71,7 @@ And with a film of your own:
 def group() -> None:
     """Store sequences in attractor networks and recall them from corrupted cues.
 
-    Everything follows Lu & Wu, "Learning Sequence Attractors in Recurrent Networks with Hidden Neurons", and goes on from there.
+    The network is that of Lu & Wu, "Learning Sequence Attractors in Recurrent Networks with Hidden Neurons", with our extensions.
     `seqattractor COMMAND --help` explains a command.
     """
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import click
 
-from seqattractor.cli.sweep import jobs_options, parse_list, parse_setting, stopped
+from seqattractor.cli.loading import FILE, parse_list, parse_setting
+from seqattractor.cli.sweep import jobs_options, stopped
 
-_FILE = click.Path(dir_okay=False, path_type=Path)
 EXAMPLES = """\b
 Examples:
   seqattractor capacity --n 50 --m 200
@@ -32,9 +32,9 @@ Examples:
 @click.option("--t-max", type=click.IntRange(min=3), default=2000, show_default=True, help="The longest sequence to try.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The same seed gives the same numbers.")
 @jobs_options
-@click.option("--study", type=_FILE, help="Keep trials in this file; the same command then continues where it stopped.")
-@click.option("-o", "--out", type=_FILE, help="Write a table, .csv or .parquet.")
-@click.option("--figure", type=_FILE, help="Draw a figure, .png, .pdf or .svg.")
+@click.option("--study", type=FILE, help="Save trials in this file; the same command then resumes where it stopped.")
+@click.option("-o", "--out", type=FILE, help="Write a table, .csv or .parquet.")
+@click.option("--figure", type=FILE, help="Draw a figure, .png, .pdf or .svg.")
 @click.option("--json", "as_json", is_flag=True, help="Print the capacities as JSON.")
 def command(
     further: tuple[str, ...], study: Path | None, out: Path | None, figure: Path | None, as_json: bool, **options: Any
@@ -52,9 +52,8 @@ def command(
 
     given = {name: options.pop(name) for name in ("network", "n", "m", "sequences", "flips")}
     lists: dict[str, Any] = {name: parse_list(text) for name, text in given.items() if text is not None}
-    single = {key: _single(key, values) for key, values in map(parse_setting, further)}
     with stopped(study), trial_progress("capacity", quiet=as_json) as progress:
-        capacities = measure_capacity(**lists, **options, study=study, progress=progress, **single)
+        capacities = measure_capacity(**lists, **options, study=study, progress=progress, **dict(map(parse_setting, further)))
     if out is not None:
         export(capacities.rows(), out)
     if figure is not None:
@@ -66,10 +65,3 @@ def command(
         click.echo(json.dumps({"capacities": rows, "laws": [law and vars(law) for law in capacities.laws]}, indent=1))
     else:
         click.echo(capacities.describe())
-
-
-def _single(key: str, values: list[Any]) -> Any:
-    """The one value of a setting that is the same in all searches."""
-    if len(values) != 1:
-        raise click.UsageError(f"--set {key} takes one value here; a search for each value is a command for each.")
-    return values[0]

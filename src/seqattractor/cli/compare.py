@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from seqattractor.cli.loading import EPOCHS, PATH, as_options, check_folder, loading_options
-from seqattractor.cli.sweep import jobs_options, parse_list, stopped
+from seqattractor.cli.loading import FILE, PATH, as_options, check_folder, loading_options, parse_list, parse_value
+from seqattractor.cli.sweep import jobs_options, stopped
 from seqattractor.study.comparison_trial import TESTS
 
 if TYPE_CHECKING:
@@ -41,11 +41,7 @@ Examples:
 @click.option("--use", "files", multiple=True, metavar="FILE.py", help="A Python file with a network of your own, to join in.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The same seed gives the same results.")
 @jobs_options
-@click.option(
-    "--study",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Keep trials in this file; the same command then continues where it stopped.",
-)
+@click.option("--study", type=FILE, help="Save trials in this file; the same command then resumes where it stopped.")
 @click.option("--timing", is_flag=True, help="Put seconds into the JSON, CSV and HTML, too; they differ from run to run.")
 @click.option(
     "-o",
@@ -67,7 +63,6 @@ Examples:
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the results as JSON instead of tables.")
 @loading_options
-@EPOCHS
 def command(
     protocol: str | None,
     networks: str | None,
@@ -96,10 +91,10 @@ def command(
 
     Success is exact: a loop must appear whole and in order, in any phase (section 6.2), and recall of an open sequence must lock
     on at its first step: every frame after the cue right and in phase. Beside it stand the wrong units after one step, epochs
-    until learning made no error, its parameters, whether it keeps the patterns themselves, whether it learns online and locally,
+    until learning made no error, its parameters, whether it stores the patterns themselves, whether it learns online and locally,
     in how many trials the loop was in phase with its cue, and seconds.
 
-    Every trial is kept as it finishes, in OUT/trials.db or in the file of --study: the same command continues where it stopped.
+    Every trial is saved as it finishes, in OUT/trials.db or in the file of --study: the same command resumes where it stopped.
     """
     folder, written = _outputs(outs)
     sizes: dict[str, Any] = {
@@ -108,7 +103,8 @@ def command(
     options = {name: loading.pop(name) for name in ("trials", "files", "seed", "jobs", "dask")}
     chosen = None if networks is None else [name.strip() for name in networks.split(",") if name.strip()]
     data = _read_data(inputs, as_options(loading), protocol)
-    along = None if values is None else [_parse(protocol, inputs, text.strip()) for text in values.split(",")]
+    parse = parse_value if inputs else TESTS[protocol or "random"].parse
+    along = None if values is None else [parse(text.strip()) for text in values.split(",")]
     from seqattractor._progress import trial_progress
     from seqattractor.report.comparison_view import write_comparison, write_results
     from seqattractor.study.compare import compare
@@ -130,7 +126,7 @@ def command(
 
 
 def _outputs(outs: tuple[Path, ...]) -> tuple[Path | None, list[Path]]:
-    """The folder and the files that are to be written, refused before anything is computed if they cannot be."""
+    """The folder and the files that are to be written, checked before anything is computed."""
     from seqattractor.report.comparison_view import check_ending
 
     folders = [out for out in outs if out.is_dir() or not out.suffix]
@@ -155,11 +151,6 @@ def _read_data(inputs: tuple[Path, ...], options: dict[str, Any], protocol: str 
     if protocol is not None:
         raise click.UsageError(f"give --data or --protocol {protocol}, not both.")
     return read_to_learn(inputs, options, False, lambda note: click.echo(f"note: {note}", err=True))
-
-
-def _parse(protocol: str | None, inputs: tuple[Path, ...], text: str) -> Any:
-    """One of --values."""
-    return parse_list(text)[0] if inputs else TESTS[protocol or "random"].parse(text)
 
 
 def _show(comparison: Comparison) -> None:

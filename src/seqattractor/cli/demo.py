@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -66,11 +65,9 @@ def command(flips: int, seed: int, out: Path) -> None:
         raise click.UsageError(f"the demo is written as a GIF, but {out} does not end in .gif.")
     check_folder(out)
     console = Console(highlight=False)
+    shown = demo(flips, seed)
     if console.is_terminal and console.color_system is not None and not console.options.ascii_only:
-        shown = watch(lambda: demo(flips, seed), console)
-    else:
-        shown = demo(flips, seed)
-        _strip(shown, console)
+        watch(shown, console)
     console.print(shown.describe(), markup=False, soft_wrap=True)
     there = " over the one that was there" if out.exists() else ""
     write_recall(out, Recalled(shown.recall.states, shown.recall.truth, 1, FRAME_SHAPE, kind="pictures"))
@@ -94,30 +91,17 @@ def demo(flips: int, seed: int) -> Demo:
     return Demo(net, recall(net, cue, len(data) - data.closed, stored=Stored.of(data)), seconds)
 
 
-def watch(learn: Callable[[], Demo], console: Console) -> Demo:
-    """Play the walk while it is learned, then show the recall step by step; the last one stays."""
-    from rich.console import Group
+def watch(shown: Demo, console: Console) -> None:
+    """Show the recall step by step; the last one stays."""
     from rich.live import Live
-    from rich.text import Text
 
-    from seqattractor.datasets._walker import walker
-    from seqattractor.report.blocks import coloured
-
-    shrink, walk, started = fitting_shrink(console), walker().patterns, time.monotonic()
-
-    def play() -> Group:
-        frame = walk[int((time.monotonic() - started) * FRAMES_PER_SECOND) % len(walk)]
-        return Group(Text("learning this walk ...", style="bold"), *coloured(frame, None, FRAME_SHAPE, shrink), Text(""))
-
-    with Live(get_renderable=play, console=console, refresh_per_second=12, transient=True):
-        shown = learn()
+    shrink = fitting_shrink(console)
     with Live(console=console, auto_refresh=False) as live:
         due = time.monotonic()
         for t in range(STEPS_SHOWN + 1):
             live.update(moment(shown, t, shrink), refresh=True)
             due += 0.7 if t == 0 else 1 / FRAMES_PER_SECOND  # longer at first, to see what the network is given
             time.sleep(max(0.0, due - time.monotonic()))
-    return shown
 
 
 def fitting_shrink(console: Console) -> int:
@@ -147,18 +131,3 @@ def moment(shown: Demo, t: int, shrink: int) -> Group:
     lines = [Text(_GAP).join(line) for line in zip(*panels, strict=True)]
     numbers = f"step {t:3d} of {recall.steps}   overlap {overlaps[t]:.4f}   {errors[t]:4d} wrong   "
     return Group(title, *lines, Text(numbers) + legend())
-
-
-def _strip(shown: Demo, console: Console) -> None:
-    """Print some frames side by side, and the first steps in numbers, without any control codes."""
-    from seqattractor.report.blocks import plain
-
-    steps = {"cue": 0, "step 1": 1, f"step {shown.recall.steps // 2}": shown.recall.steps // 2}
-    shape, shrink, ascii_only = FRAME_SHAPE, 4, console.options.ascii_only
-    panels = [plain(shown.recall.states[t], shape, shrink, ascii_only=ascii_only) for t in steps.values()]
-    console.print(_GAP.join(name.ljust(shape[1] // shrink) for name in steps), soft_wrap=True)
-    for line in zip(*panels, strict=True):
-        console.print(_GAP.join(line).rstrip(), markup=False, soft_wrap=True)
-    console.print("step  overlap  wrong", soft_wrap=True)
-    for row in shown.recall.rows()[:4]:
-        console.print(f"{row['step']:4d}  {row['overlap']:7.4f}  {row['wrong']:5d}", soft_wrap=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from seqattractor.cli.loading import EPOCHS, FILE, PATH, as_options, check_folder, loading_options, read_like
+from seqattractor.cli.loading import FILE, PATH, as_options, check_folder, loading_options, read_like
 
 if TYPE_CHECKING:
     from seqattractor.networks.base import SequenceMemory
@@ -43,7 +43,6 @@ Examples:
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 @click.option("--html", type=FILE, help="Also write a page with figures, in one file.")
 @loading_options
-@EPOCHS
 def command(
     model: Path,
     files: tuple[Path, ...],
@@ -56,7 +55,7 @@ def command(
     html: Path | None,
     **loading: Any,
 ) -> None:
-    """Say what a MODEL stores and what it guarantees: margins, certificate, attractors, hidden codes.
+    """Show what a MODEL stores and what it guarantees: margins, certificate, attractors, hidden codes.
 
     The sequences come from --data, or from the model file if it holds them. Without either, the cycles that random starts lead to
     stand for them: a stored loop is itself such a cycle.
@@ -72,8 +71,8 @@ def command(
     if flips is not None and flips > net.n_features_in_:
         raise ValueError(f"--flips is {flips}, but the network has only {net.n_features_in_} units.")
     choices: dict[str, Any] = {"flips": flips, "starts": starts, "effort": effort, "exact": exact, "rng": seed}
-    with part_progress(quiet=as_json) as tell:
-        inspection = inspect_network(net, X, lengths, source=source, tell=tell, **choices)
+    with part_progress(quiet=as_json) as on_part:
+        inspection = inspect_network(net, X, lengths, source=source, on_part=on_part, **choices)
     values = {"model": str(model), **inspection.to_dict()}
     if html is not None:
         from seqattractor._files import atomic_write
@@ -112,17 +111,11 @@ def _sequences(net: SequenceMemory, files: tuple[Path, ...], options: dict[str, 
 def _print(inspection: Inspection, model: Path, html: Path | None) -> None:
     """Print the summary."""
     from rich.console import Console
-    from rich.table import Table
 
     console = Console(highlight=False)
     console.print(f"{model.name}: {inspection.heading()}", markup=False, soft_wrap=True)
     for title, sentence in inspection.paragraphs().items():
         console.print(f"\n[bold]{title}[/bold]", soft_wrap=True)
         console.print(sentence, markup=False)
-        if title == "Attractors" and inspection.from_random is not None and len(inspection.from_random):
-            table = Table("attractor", "period", "starts", box=None, padding=(0, 2, 0, 0))
-            for k, a in enumerate(inspection.from_random.attractors[:8]):
-                table.add_row(f"{k}: {a.name}", str(a.period), f"{a.starts} of {len(inspection.from_random.which)}")
-            console.print(table)
     if html is not None:
         console.print(f"\nThe page with figures is {html}.", markup=False, soft_wrap=True)

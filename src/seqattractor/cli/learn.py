@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -19,6 +18,7 @@ from seqattractor.cli.loading import (
     check_not_read,
     count_or_auto,
     loading_options,
+    parse_setting,
     read_files,
 )
 
@@ -33,24 +33,6 @@ Examples:
   seqattractor learn tune.mid --order auto -o tune.npz
   seqattractor learn spikes.csv --bin 0.05 --hidden 800 -o spikes.npz
   seqattractor learn session.nwb --bin 0.025 --epochs laps -o laps.npz"""
-
-
-class _Epochs(NamedTuple):
-    """The two meanings of epochs: how often sequences are presented, and intervals of a recording."""
-
-    presentations: int | None
-    table: str | None
-
-
-def _epochs(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> _Epochs:
-    """Distinguish a number from a name, of which there may be one each."""
-    numbers = [value for value in values if re.fullmatch(r"[+-]?[\d.]+", value)]
-    names = [value for value in values if value not in numbers]
-    if len(numbers) > 1 or len(names) > 1:
-        raise click.BadParameter("give at most one number of presentations and one table of intervals.", ctx, param)
-    if numbers and not (numbers[0].isdigit() and int(numbers[0]) > 0):
-        raise click.BadParameter(f"{numbers[0]!r} must be a whole number, 1 or more, or the name of a table.", ctx, param)
-    return _Epochs(int(numbers[0]) if numbers else None, names[0] if names else None)
 
 
 def _complete_network(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
@@ -85,13 +67,10 @@ def _complete_network(ctx: click.Context, param: click.Parameter, incomplete: st
     help="Keep frames that equal the one before, also where the network then has to see many past frames.",
 )
 @click.option(
-    "--epochs",
-    multiple=True,
-    callback=_epochs,
-    metavar="NUMBER|TABLE",
-    help="A number: stop after this many presentations of the sequences [500, or 5000 if needed]. "
-    "A name: intervals (trials, laps), each of which becomes a sequence: a table in an NWB file, or for other spikes a CSV "
-    "file of starts and ends. May be given twice.",
+    "--max-epochs",
+    callback=count_or_auto,
+    metavar="NUMBER|auto",
+    help="Stop after this many presentations of the sequences. [500, or 5000 if needed]",
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The same seed gives the same network.")
 @click.option(
@@ -109,7 +88,7 @@ def command(
     hidden: int | str | None,
     order: int | str | None,
     keep_repeats: bool,
-    epochs: _Epochs,
+    max_epochs: int | str | None,
     seed: int,
     settings: tuple[str, ...],
     no_patterns: bool,
@@ -134,7 +113,7 @@ def command(
     if out.suffix.lower() in _NOT_MODELS:
         raise ValueError(f"a model file is npz; name it {out.stem}.npz, and let `seqattractor recall` write {out.name}.")
     check_not_read(out, inputs)
-    parameters = _parameters(network or "attractor", hidden, order, epochs.presentations, seed) | _settings(settings)
+    parameters = _parameters(network or "attractor", hidden, order, max_epochs, seed) | dict(map(parse_setting, settings))
     net = make_network(network or "attractor", **parameters)  # wrong names are refused before files are read
     net.check_parameters()
     notes: list[str] = []
@@ -144,7 +123,7 @@ def command(
         if not as_json:
             click.echo(f"note: {note}", err=True)
 
-    data = read_to_learn(inputs, as_options({**loading, "epochs": epochs.table}), keep_repeats or order is not None, say)
+    data = read_to_learn(inputs, as_options(loading), keep_repeats or order is not None, say)
     try:
         prepared = prepare(data, parameters.get("order", 1))
     except ConflictError as error:
@@ -153,8 +132,8 @@ def command(
         _note_context(data, say)
     given = getattr(net, "max_epochs", None)  # auto has no number to count up to
     with epoch_progress(given if isinstance(given, int) else None, quiet=as_json) as progress:
-        tell = None if as_json else lambda attempt: click.echo(f"  {attempt.describe()}", err=True)
-        learned = learn(prepared, network, parameters, widen=not isinstance(order, int), progress=progress, tell=tell)
+        on_attempt = None if as_json else lambda attempt: click.echo(f"  {attempt.describe()}", err=True)
+        learned = learn(prepared, network, parameters, widen=not isinstance(order, int), progress=progress, on_attempt=on_attempt)
     attach(learned.net, learned.data, patterns=not no_patterns)
     learned.net.save(out)
     size = out.stat().st_size
@@ -168,7 +147,9 @@ def command(
         raise SystemExit(NOT_STORED)
 
 
-def _parameters(network: str, hidden: int | str | None, order: int | str | None, epochs: int | None, seed: int) -> dict[str, Any]:
+def _parameters(
+    network: str, hidden: int | str | None, order: int | str | None, max_epochs: int | str | None, seed: int
+) -> dict[str, Any]:
     """Return the parameters that this command has options for; those without a choice only if the network has them."""
     from seqattractor.networks.registry import parameters_of
 
@@ -177,50 +158,33 @@ def _parameters(network: str, hidden: int | str | None, order: int | str | None,
         "order": (order or "auto") if "order" in known else (None if order in (None, 1) else order),
         "random_state": seed if "random_state" in known else None,
         "n_hidden": hidden,
-        "max_epochs": epochs,
+        "max_epochs": max_epochs,
     }
     return {name: value for name, value in wanted.items() if value is not None}
 
 
-def _settings(settings: tuple[str, ...]) -> dict[str, Any]:
-    """Read NAME=VALUE settings; a value is JSON where it can be, else a word."""
-    chosen: dict[str, Any] = {}
-    for setting in settings:
-        name, sign, value = (part.strip() for part in setting.partition("="))
-        if not sign:
-            raise ValueError(f"a setting has the form NAME=VALUE, but {setting!r} does not.")
-        try:
-            chosen[name] = json.loads(value)
-        except json.JSONDecodeError:
-            chosen[name] = value
-    return chosen
-
-
 def _remedy(data: Sequences, sentence: str, context: int | None) -> str:
     """Return the message of a conflict with the names of the sequences and the options that resolve it."""
-    names = ", ".join(f"{s} is {name}" for s, name in enumerate(data.names[:4]))
-    repeats = bool((data[1:] == data[:-1]).all(axis=1).any())
-    detail = "--stride or --size" if data.picture_shape is not None else "--stride"
-    remedies = [f"--order {context}" if context is not None else "", "--drop-repeats" if repeats else "", detail]
-    hint = " or ".join(remedy for remedy in remedies if remedy)
-    return f"{sentence} (Sequence {names}{', ...' if len(data.names) > 4 else ''}. On the command line: {hint}.)"
+    names = ", ".join(f"{s} is {name}" for s, name in enumerate(data.names[:4])) + (", ..." if len(data.names) > 4 else "")
+    repeats = ["--drop-repeats"] if (data[1:] == data[:-1]).all(axis=1).any() else []
+    remedies = [*([f"--order {context}"] if context else []), *repeats, "--stride"]
+    return f"{sentence} (Sequence {names}. On the command line: {' or '.join(remedies)}.)"
 
 
 def read_to_learn(inputs: tuple[Path, ...], options: dict[str, Any], keep_repeats: bool, say: Callable[[str], None]) -> Sequences:
     """Read the files, leave out repeats as wanted, and note that, and which frames are nearly repeated."""
-    from seqattractor.io._text import may_be_turned
-    from seqattractor.tasks.repeats import describe_near_repeats, leave_out_repeats, near_repeats, repeats_that_hinder
+    from seqattractor.tasks.repeats import leave_out_repeats, near_repeats, repeats_that_hinder
 
-    near, drop = options.pop("drop_near", 0), options.pop("drop_repeats", False)
+    most, drop = options.pop("drop_near", 0), options.pop("drop_repeats", False)
     data = read_files(inputs, options)
-    if data.kind in ("array", "table") and "time_axis" not in options and may_be_turned(data.lengths.max(), data.shape[1]):
+    if data.kind in ("array", "table") and "time_axis" not in options and data.shape[1] >= 4 * data.lengths.max():
         read = f"{data.names[0]} was read as {data.lengths[0]} time steps (rows) of {data.shape[1]} units (columns)"
         say(f"{read}; if its rows are units, give --time-axis 1.")
     count = len(data) - data.closed * len(data.lengths)  # a frame that closes a loop is not one of its own
     before = len(data)
-    if near or drop:
-        data = leave_out_repeats(data, near)
-        what = f"differ in at most {near} units from the last one kept" if near else "equal the one before"
+    if most or drop:
+        data = leave_out_repeats(data, most)
+        what = f"differ in at most {most} units from the last one kept" if most else "equal the one before"
         say(f"{before - len(data)} of {count} frames {what} and were left out.")
     elif not keep_repeats and (hinder := repeats_that_hinder(data)):
         data = leave_out_repeats(data)
@@ -228,8 +192,8 @@ def read_to_learn(inputs: tuple[Path, ...], options: dict[str, Any], keep_repeat
             f"{hinder} of {count} frames equal the one before and were left out: a network would have to count them. "
             "--keep-repeats keeps them."
         )
-    if repeats := describe_near_repeats(data):
-        say(f"{repeats}; --drop-near {near_repeats(data)[:, 2].max()} would leave them out.")
+    if len(near := near_repeats(data)):
+        say(f"{len(near)} of {len(data)} frames are nearly the same as the one before; --drop-near {near.max()} leaves them out.")
     return data
 
 

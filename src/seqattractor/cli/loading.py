@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tomllib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -50,22 +51,18 @@ def _size(text: str) -> int | tuple[int, int] | str:
     return (height[0], width) if height else width
 
 
-def _value_range(text: str) -> tuple[float, float]:
-    """Read LOW,HIGH."""
-    low, high = (float(part) for part in text.split(","))
-    return low, high
+def _numbers(text: str, read: Callable[[str], Any], separator: str, many: int) -> tuple[Any, ...]:
+    """Read numbers, so many of them, with a separator in between."""
+    values = tuple(read(part) for part in text.split(separator))
+    if len(values) != many:
+        raise ValueError
+    return values
 
 
 def _range(text: str) -> tuple[int, int | None]:
     """Read FIRST:END, where both may be missing."""
-    first, end = (_whole(part) if part else None for part in text.split(":"))
+    first, end = _numbers(text, lambda part: _whole(part) if part else None, ":", 2)
     return first or 0, end
-
-
-def _rectangle(text: str) -> tuple[int, int, int, int]:
-    """Read LEFT,TOP,RIGHT,BOTTOM."""
-    left, top, right, bottom = (_whole(part) for part in text.split(","))
-    return left, top, right, bottom
 
 
 count_or_auto = parsed(lambda text: text if text == "auto" else _whole(text, 1), "must be a whole number, 1 or more, or auto.")
@@ -99,7 +96,7 @@ _OPTIONS = (
     ),
     click.option(
         "--value-range",
-        callback=parsed(_value_range, "does not have the form LOW,HIGH."),
+        callback=parsed(lambda text: _numbers(text, float, ",", 2), "does not have the form LOW,HIGH."),
         metavar="LOW,HIGH",
         help="What the lowest and the highest level stand for. [0,255; in arrays of other numbers, their range]",
     ),
@@ -113,7 +110,7 @@ _OPTIONS = (
     click.option("--stride", type=click.IntRange(min=1), metavar="N", help="Take every Nth frame."),
     click.option(
         "--crop",
-        callback=parsed(_rectangle, "does not have the form LEFT,TOP,RIGHT,BOTTOM."),
+        callback=parsed(lambda text: _numbers(text, _whole, ",", 4), "does not have the form LEFT,TOP,RIGHT,BOTTOM."),
         metavar="LEFT,TOP,RIGHT,BOTTOM",
         help="The part of the picture to take, in pixels.",
     ),
@@ -139,14 +136,12 @@ _OPTIONS = (
         "--bin", type=float, metavar="SECONDS", help="Read spike times, or average signals (NWB), in bins of this width."
     ),
     click.option("--step", type=float, help="Music: quarter notes per time step. [the coarsest grid that fits]"),
-)
-
-
-EPOCHS = click.option(
-    "--epochs",
-    metavar="TABLE",
-    help="Intervals (trials, laps), each of which is a sequence: the name of a table in an NWB file, or for other spikes a CSV "
-    "file of starts and ends.",
+    click.option(
+        "--epochs",
+        metavar="TABLE",
+        help="Intervals (trials, laps), each of which is a sequence: the name of a table in an NWB file, "
+        "or for other spikes a CSV file of starts and ends.",
+    ),
 )
 
 
@@ -170,18 +165,36 @@ def read_like(
     from seqattractor.io._load import NoPicturesError
     from seqattractor.io._options import NoEpochsError
 
-    options = {name: value for name, value in known.options.items() if name not in without}
-    size = {} if known.picture_shape is None or "size" in without else {"size": known.picture_shape}
+    options = known.options | ({} if known.picture_shape is None else {"size": known.picture_shape})
+    options = {name: value for name, value in options.items() if name not in without} | wanted
     try:
-        return read_files(paths, options | size | wanted, several=several)
-    except NoPicturesError:  # a table or array of units will do, without the options of the stored pictures
-        if "size" in without:
+        return read_files(paths, options, several=several)
+    except (NoPicturesError, NoEpochsError) as error:  # such as a table of units in place of the stored pictures
+        unfit = PICTURES_ONLY if isinstance(error, NoPicturesError) else ("epochs",)
+        if unfit[0] in without or wanted.get(unfit[0]) is not None:
             raise
-        return read_like(known, paths, wanted, without=(*without, *PICTURES_ONLY), several=several)
-    except NoEpochsError:
-        if wanted.get("epochs") is not None or "epochs" in without:
-            raise
-        return read_like(known, paths, wanted, without=(*without, "epochs"), several=several)
+    return read_like(known, paths, wanted, without=(*without, *unfit), several=several)
+
+
+def parse_value(text: str) -> Any:
+    """Read a number, a truth value or a list as in TOML; anything else is a word."""
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
+
+
+def parse_list(text: str) -> list[Any]:
+    """Read comma-separated numbers and words."""
+    return [parse_value(part.strip()) for part in text.split(",")]
+
+
+def parse_setting(text: str) -> tuple[str, Any]:
+    """Read KEY=VALUE."""
+    key, equals, value = (part.strip() for part in text.partition("="))
+    if not equals:
+        raise click.UsageError(f"--set needs KEY=VALUE, such as eta=0.001, but it is {text!r}.")
+    return key, parse_value(value)
 
 
 def check_folder(out: Path) -> None:

@@ -60,7 +60,6 @@ class _Start(NamedTuple):
     "--trials", type=click.IntRange(min=1, max=10_000), help="Also count how often recall succeeds, with fresh noise each time."
 )
 @click.option("-o", "--out", "outs", multiple=True, type=PATH, help=f"{ENDINGS}, or a folder; may be repeated.")
-@click.option("--no-strip", is_flag=True, help="Do not write a strip of frames beside a gif, webp or mp4.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The same seed gives the same noise.")
 @click.option("--json", "as_json", is_flag=True, help="Print the recall as JSON.")
 def command(
@@ -73,7 +72,6 @@ def command(
     steps: int | None,
     trials: int | None,
     outs: tuple[Path, ...],
-    no_strip: bool,
     seed: int,
     as_json: bool,
 ) -> None:
@@ -113,7 +111,7 @@ def command(
     written = []
     for path in outs:
         film = path.suffix.lower() in (".gif", ".webp", ".mp4")
-        written += [path, path.with_name(f"{path.name}-strip.png")] if film and not no_strip else [path]
+        written += [path, path.with_name(f"{path.name}-strip.png")] if film else [path]
     for path in written:
         write_recall(path, shown)
     summary["written"] = [*map(str, written)]
@@ -146,17 +144,14 @@ def _start(net: SequenceMemory, known: Attached, stored: Stored | None, cue: str
         raise ValueError(f"the cue {cue!r} is neither a file nor a place such as 0:12 (sequence:frame).")
     if stored is None:
         raise ValueError("the model file does not hold its sequences; give a cue from a file with --cue FILE.")
-    name, frame = match[1] or "0", int(match[2])
-    if not name.isdigit() and name not in stored.names:
-        meant = did_you_mean(name, stored.names) or f"stored are {', '.join(stored.names)}."
+    name, frame, order = match[1] or "0", int(match[2]), net.order_
+    places = [str(s) for s in range(len(stored.names))]
+    if name not in (*places, *stored.names):
+        meant = did_you_mean(name, stored.names) or f"stored are {', '.join(stored.names)}, counted from 0."
         raise ValueError(f"there is no file {cue!r}, and no stored sequence {name!r}; {meant}")
-    s = int(name) if name.isdigit() else stored.names.index(name)
-    if s >= len(stored.names):
-        raise ValueError(f"there is no sequence {s}: {len(stored.names)} are stored, counted from 0.")
-    length = len(stored.sequences[s])
-    if frame >= length:
+    s = places.index(name) if name in places else stored.names.index(name)
+    if frame >= (length := len(stored.sequences[s])):
         raise ValueError(f"sequence {s} has no frame {frame}: it has {length}, counted from 0.")
-    order = net.order_
     needed = order + (steps is None)
     following = stored.following(s, frame, needed, order)
     if len(following) < needed:
@@ -203,17 +198,13 @@ def _summary(outcome: Recall, start: _Start, known: Attached, shown: Recalled) -
     }
     if outcome.wrong is not None and outcome.overlaps is not None:
         summary |= {"overlap": [round(float(v), 6) for v in outcome.overlaps], "wrong": outcome.wrong.tolist()}
-        summary |= {"criterion": LOCKED_ON, "final_overlap": float(outcome.overlaps[-1])}
-        names = ("locked_on", "lock_step", "tau", "period", "ahead", "worst_step", "verdict")
-        summary |= {name: getattr(outcome, name) for name in names}
-        summary["followed"] = None if outcome.followed is None else vars(outcome.followed)
+        summary |= {"criterion": LOCKED_ON, "final_overlap": float(outcome.overlaps[-1]), **outcome.summary()}
     if known.kind == "spikes" and outcome.spikes is not None:
         units = known.units or [str(unit) for unit in range(outcome.states.shape[1])]
         rows = [{"unit": name, **row} for name, row in zip(units, outcome.spikes.rows(), strict=True)]
         summary["spikes"] = {"summary": outcome.spikes.describe(), "units": rows}
     if shown.value_errors is not None:
         summary["value_error"] = [round(float(v), 6) for v in shown.value_errors]
-        summary["value_range"] = [shown.code.low, shown.code.high] if shown.code else None
     return summary
 
 
@@ -228,9 +219,12 @@ def _sentences(outcome: Recall, often: RecallTrials | None, summary: dict[str, A
         if len(outcome.truth) <= order:
             lines.append("nothing is stored that follows the cue")
         else:
-            lines += [words for words in (outcome.verdict, outcome.by_section_6_2, outcome.errors) if words]
-            if "value_error" in summary:
-                lines.append(_about_values(summary["value_error"], summary["value_range"], order))
+            lines.append(outcome.describe())
+            if errors := summary.get("value_error"):
+                cue, worst, end = errors[order - 1], max(errors[order:]), errors[-1]
+                lines.append(
+                    f"mean error of the values: {cue:.3g} in the cue, {worst:.3g} at most after it, {end:.3g} at the end"
+                )
             if "spikes" in summary:
                 lines += [summary["spikes"]["summary"], *_units(summary["spikes"]["units"])]
     if often is not None:
@@ -238,26 +232,12 @@ def _sentences(outcome: Recall, often: RecallTrials | None, summary: dict[str, A
     return "\n".join([*lines, *(f"wrote {path}" for path in summary["written"])])
 
 
-def _about_values(errors: list[float], ends: list[float], order: int) -> str:
-    """Describe how far values are from the stored ones, in the cue and after it."""
-    worst = max(range(order, len(errors)), key=errors.__getitem__)
-    return (
-        f"values from {ends[0]:g} to {ends[1]:g} are off by {errors[order - 1]:.3g} on average in the cue, "
-        f"by {errors[worst]:.3g} at worst after it (step {worst - order + 1}), by {errors[-1]:.3g} at the end."
-    )
-
-
 def _units(rows: list[dict[str, Any]]) -> list[str]:
-    """Return a table of recalled and false spikes of each unit; of many units, of those with most spikes."""
+    """Return a table of the spikes of each unit; of many units, of those with most spikes."""
     shown = sorted(rows, key=lambda row: -(row["recalled"] + row["missed"] + row["false"]))[:SHOWN_UNITS]
-    lines = ["        unit  spikes  recalled  false  recall  precision"]
-    for row in shown:
-        recall, precision = ("-" if row[name] is None else f"{row[name]:.0%}" for name in ("recall", "precision"))
-        counts = f"{row['recalled'] + row['missed']:6d}  {row['recalled']:8d}  {row['false']:5d}"
-        lines.append(f"{row['unit'][:12]:>12}  {counts}  {recall:>6}  {precision:>9}")
-    if len(shown) < len(rows):
-        lines.append(f"  ({len(rows) - len(shown)} more units in --json)")
-    return lines
+    table = [f"{row['unit'][:12]:>12}  {row['recalled']:8d}  {row['missed']:6d}  {row['false']:5d}" for row in shown]
+    more = [f"  ({len(rows) - len(shown)} more units in --json)"] if len(shown) < len(rows) else []
+    return ["        unit  recalled  missed  false", *table, *more]
 
 
 def _step(step: int, overlap: float | None, wrong: int | None, nearest: str | None) -> str:

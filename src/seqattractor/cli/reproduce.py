@@ -40,7 +40,7 @@ Examples:
 @click.option("--quick", is_flag=True, help="Few trials: everything in about a minute.")
 @click.option("--full", is_flag=True, help="Neighbours at larger sizes, nearer to the published ones.")
 @click.option("--gait-dir", type=click.Path(path_type=Path), help="Your copy of the OU-ISIR silhouettes, or a folder of frames.")
-@click.option("--mnist-file", type=click.Path(path_type=Path), help="Your mnist_test_seq.npy, or MNIST as idx, npy or npz.")
+@click.option("--mnist-file", type=click.Path(path_type=Path), help="Your mnist_test_seq.npy.")
 @click.option("--json", "as_json", is_flag=True, help="Print the verdicts as JSON.")
 def command(
     targets: tuple[str, ...],
@@ -58,10 +58,10 @@ def command(
     """Compute the paper's tables and figures and set them beside its own numbers.
 
     TARGETs are any of the names below, or all (the default). For each, OUT gets a .json, .csv, .png and .pdf, and
-    OUT/report.html shows them together. Finished trials are kept in OUT/trials.db: after Ctrl-C the same command goes on
-    where it stopped.
+    OUT/report.html shows them together. Finished trials are saved in OUT/trials.db: after Ctrl-C the same command
+    resumes where it stopped.
     """
-    from seqattractor._progress import trial_bars
+    from seqattractor._progress import trial_progress
     from seqattractor.paper.reproduce import reproduce
 
     names = _chosen(targets)
@@ -80,8 +80,8 @@ def command(
             f"everything, {request.trials} trials each; --quick takes about a minute. Ctrl-C keeps what is finished.", err=True
         )
     again = shlex.join(["seqattractor", *sys.argv[1:]])
-    with stopped(out / "trials.db"), trial_bars(quiet=as_json) as bar:
-        sections = reproduce(names, request, out, jobs=jobs, dask=dask, bar=bar, command=again)
+    with stopped(out / "trials.db"), trial_progress("reproduce", quiet=as_json) as progress:
+        sections = reproduce(names, request, out, jobs=jobs, dask=dask, progress=progress, command=again)
     report = out / "report.html"
     if as_json:
         verdicts = {section.name: vars(section.verdict) for section in sections}

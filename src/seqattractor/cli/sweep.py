@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from seqattractor.cli import SuggestingGroup
+from seqattractor.cli.loading import FILE, parse_list, parse_setting
 
 if TYPE_CHECKING:
     from seqattractor.study.grid import Grid
     from seqattractor.study.study import Study
 
-_STUDY = click.Path(dir_okay=False, path_type=Path)
 # Settings of a trial that have an option of their own; all others go with --set.
 _OPTIONS = {
     "network": "Networks, such as attractor,sparse.",
@@ -49,12 +48,12 @@ def jobs_options(function: Any) -> Any:
 
 @contextmanager
 def stopped(study: Path | None) -> Iterator[None]:
-    """On Ctrl-C say in one sentence what has been kept, and end."""
+    """On Ctrl-C print in one sentence what is saved, and end."""
     try:
         yield
     except KeyboardInterrupt:
-        kept = f"Every finished trial is kept in {study}; the same command continues." if study else "Nothing is kept."
-        click.echo(f"Stopped. {kept}", err=True)
+        saved = f"Every finished trial is saved in {study}; the same command resumes." if study else "Nothing is saved."
+        click.echo(f"Stopped. {saved}", err=True)
         sys.exit(130)
 
 
@@ -80,8 +79,8 @@ def command() -> None:
 
 
 @command.command(name="run", epilog=_example("run --n 50 --m 100,200 --t 20,40,60 -o study.db", "run --resume -o study.db"))
-@click.argument("grid", required=False, type=click.Path(dir_okay=False, path_type=Path))
-@click.option("-o", "--out", type=_STUDY, required=True, help="The study; made if it does not exist.")
+@click.argument("grid", required=False, type=FILE)
+@click.option("-o", "--out", type=FILE, required=True, help="The study; made if it does not exist.")
 @_grid_options
 @click.option("--set", "further", multiple=True, metavar="KEY=LIST", help="Any other key of a grid, such as eta=0.001,0.01.")
 @click.option("--trials", type=click.IntRange(min=1), help="Trials at each point; 20 by default.")
@@ -101,7 +100,8 @@ def run(grid: Path | None, out: Path, further: tuple[str, ...], resume: bool, as
     from seqattractor.study.run import run_sweep
 
     given = {name: parse_list(text) for name in _OPTIONS if (text := options.pop(name)) is not None}
-    given |= dict(map(parse_setting, further))
+    for key, value in map(parse_setting, further):
+        given[key] = parse_list(value) if isinstance(value, str) else value if isinstance(value, list) else [value]
     numbers = {name: number for name in ("trials", "seed") if (number := options.pop(name)) is not None}
     grids = _wanted_grids(grid, given, numbers, out, resume)
     with stopped(out), trial_progress("sweep", quiet=as_json) as progress:
@@ -114,7 +114,7 @@ def run(grid: Path | None, out: Path, further: tuple[str, ...], resume: bool, as
 
 
 @command.command(name="status", epilog=_example("status study.db"))
-@click.argument("study", type=_STUDY)
+@click.argument("study", type=FILE)
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
 def status(study: Path, as_json: bool) -> None:
     """Show how far a STUDY is, and the success at each point. Every row is checked."""
@@ -136,8 +136,8 @@ def status(study: Path, as_json: bool) -> None:
 
 
 @command.command(name="export", epilog=_example("export study.db -o study.csv", "export study.db --points -o points.csv"))
-@click.argument("study", type=_STUDY)
-@click.option("-o", "--out", type=click.Path(dir_okay=False, path_type=Path), required=True, help="A .csv, .parquet or .db file.")
+@click.argument("study", type=FILE)
+@click.option("-o", "--out", type=FILE, required=True, help="A .csv, .parquet or .db file.")
 @click.option("--timing", is_flag=True, help="Add seconds, host and version of the code, which differ from run to run.")
 @click.option("--points", is_flag=True, help="A row for each point, with success and its interval, not for each trial.")
 def export_study(study: Path, out: Path, timing: bool, points: bool) -> None:
@@ -166,8 +166,8 @@ def export_study(study: Path, out: Path, timing: bool, points: bool) -> None:
 
 
 @command.command(name="plot", epilog=_example("plot study.db -o study.png", "plot study.db --x m -o by-m.pdf"))
-@click.argument("study", type=_STUDY)
-@click.option("-o", "--out", type=click.Path(dir_okay=False, path_type=Path), required=True, help="A .png, .pdf or .svg file.")
+@click.argument("study", type=FILE)
+@click.option("-o", "--out", type=FILE, required=True, help="A .png, .pdf or .svg file.")
 @click.option("--x", "axis", help="The setting along the axis; by default t if it varies, else the first that does.")
 @click.option("--hue", help="The setting that colours show; by default the network if it varies, else that with the most values.")
 @click.option("--no-legend", is_flag=True, help="Do not say what the colours mean.")
@@ -186,27 +186,6 @@ def _warn(study: Study) -> None:
     """Say what somebody who uses the rows of a study should know."""
     for caveat in study.caveats():
         click.echo(f"warning: {caveat}", err=True)
-
-
-def parse_list(text: str) -> list[Any]:
-    """Read a list as it stands on the command line: comma-separated numbers and words."""
-    return [_parse_value(part.strip()) for part in text.split(",")]
-
-
-def _parse_value(text: str) -> Any:
-    """A number or a truth value as in TOML; anything else is a word."""
-    try:
-        return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
-        return text
-
-
-def parse_setting(text: str) -> tuple[str, list[Any]]:
-    """Read KEY=LIST."""
-    key, equals, values = text.partition("=")
-    if not equals:
-        raise click.UsageError(f"--set needs KEY=LIST, such as eta=0.001,0.01, but it is {text!r}.")
-    return key.strip(), parse_list(values)
 
 
 def _wanted_grids(path: Path | None, given: dict[str, list[Any]], numbers: dict[str, int], out: Path, resume: bool) -> list[Grid]:

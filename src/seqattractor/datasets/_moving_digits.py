@@ -1,8 +1,7 @@
 """Moving digits as in the Moving MNIST set (Srivastava, Mansimov and Salakhutdinov, 2015), by default scikit-learn's digits."""
 
-from collections.abc import Iterable, Iterator
 from functools import cache
-from itertools import islice, pairwise
+from itertools import islice
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from seqattractor._checks import as_numbers, check_count, check_memory
 from seqattractor.noise import Seed, as_generator
 from seqattractor.sequences import Patterns, Sequences
+from seqattractor.sequences._transitions import without_conflicts
 
 STEP = 0.1  # of the free canvas, in each time step
 BOX, GLYPH = 28, 20  # MNIST's: a digit of 20 x 20 pixels centred in a box of 28 x 28
@@ -33,7 +33,7 @@ def moving_digits(
     n_digits : int, default=2
         How many digits move in each sequence.
     digits : array of shape (n, height, width), optional
-        Grey images of digits to use instead of scikit-learn's, for example MNIST's (see `load_mnist`).
+        Grey images of digits to use instead of scikit-learn's, for example those of MNIST.
     rng : int, Generator or None, default=0
         Chooses the digits and their motion.
 
@@ -94,7 +94,7 @@ def _check_digits(digits: ArrayLike) -> NDArray[np.float64]:
 
 
 def wandering(length: int, rng: np.random.Generator) -> NDArray[np.float64]:
-    """Where a bouncing digit is, as fractions (row, column) of the free canvas, shape (length, 2)."""
+    """Return where a bouncing digit is, as fractions (row, column) of the free canvas, shape (length, 2)."""
     position = rng.random(2)
     direction = rng.uniform(0.0, 2.0 * np.pi)
     velocity = STEP * np.array([np.sin(direction), np.cos(direction)])
@@ -109,7 +109,7 @@ def wandering(length: int, rng: np.random.Generator) -> NDArray[np.float64]:
 
 
 def _sequence(glyphs: NDArray[np.float64], length: int, size: int, n_digits: int, rng: np.random.Generator) -> Patterns:
-    """One sequence, shape (length, size * size), of +-1; where digits meet, the brighter pixel shows."""
+    """Return one sequence, shape (length, size * size), of +-1; where digits meet, the brighter pixel shows."""
     height, width = glyphs.shape[1:]
     canvas = np.zeros((length, size, size))
     for _ in range(n_digits):
@@ -119,13 +119,3 @@ def _sequence(glyphs: NDArray[np.float64], length: int, size: int, n_digits: int
             patch = frame[row : row + height, column : column + width]
             np.maximum(patch, glyph, out=patch)
     return np.where(canvas.reshape(length, -1) > 0.5, 1, -1).astype(np.int8)
-
-
-def without_conflicts(sequences: Iterable[Patterns]) -> Iterator[Patterns]:
-    """Go through the sequences that can be stored together: those that give no frame a second successor."""
-    successors: dict[bytes, bytes] = {}
-    for sequence in sequences:
-        extended = dict(successors)
-        if all(extended.setdefault(now, after) == after for now, after in pairwise(frame.tobytes() for frame in sequence)):
-            successors = extended
-            yield sequence

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from seqattractor._checks import check_count, check_memory, check_number, say
 from seqattractor.noise import Seed, as_generator
 from seqattractor.sequences import Patterns, Sequences
-from seqattractor.sequences._patterns import pieces
-
-_NUMBERS = 2**20  # that are drawn at once
 
 
 def random_periodic(T: int, N: int = 100, *, correlation: float = 0.0, bias: float = 0.0, rng: Seed = None) -> Sequences:
@@ -84,15 +80,11 @@ def _draw(lengths: list[int], N: int, correlation: float, bias: float, rng: np.r
     correlation, bias, total = float(correlation), float(bias), sum(lengths)
     if N < 60 and total > 2**N:
         raise ValueError(f"there are only {2**N} different patterns of {N} units, fewer than the {total} asked for.")
-    if not correlation:
-        at_once = _draw_at_once(total, N, bias, rng)
-        if at_once is not None:
-            return at_once
     seen: set[bytes] = set()
     rows: list[Patterns] = []
     for t in (t for length in lengths for t in range(length)):
         for _ in range(10_000):
-            x = _signs(rng.random(N), bias)
+            x = np.where(rng.random(N) < (1 + bias) / 2, 1, -1).astype(np.int8)
             if t and correlation:  # a unit keeps its last value with this probability, else it is drawn anew
                 x = np.where(rng.random(N) < correlation, rows[-1], x)
             if x.tobytes() not in seen:
@@ -105,20 +97,3 @@ def _draw(lengths: list[int], N: int, correlation: float, bias: float, rng: np.r
         rows.append(x)
         seen.add(x.tobytes())
     return np.array(rows, dtype=np.int8).reshape(total, N)
-
-
-def _draw_at_once(total: int, N: int, bias: float, rng: np.random.Generator) -> Patterns | None:
-    """Draw what is drawn pattern by pattern if all patterns are different; otherwise None, with the generator as it was."""
-    before = rng.bit_generator.state
-    X = np.empty((total, N), dtype=np.int8)
-    for part in pieces(total, _NUMBERS // N + 1):
-        X[part] = _signs(rng.random((part.stop - part.start, N)), bias)
-    if len({x.tobytes() for x in X}) == total:
-        return X
-    rng.bit_generator.state = before
-    return None
-
-
-def _signs(numbers: NDArray[np.float64], bias: float) -> Patterns:
-    """Units that are +1 with the probability (1 + bias) / 2, from numbers between 0 and 1."""
-    return 2 * (numbers < (1 + bias) / 2).view(np.int8) - 1

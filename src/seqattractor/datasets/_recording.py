@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from seqattractor._checks import check_count, check_kind, check_memory, check_not_negative, check_number, check_positive, say
 from seqattractor._faces import Result
-from seqattractor.encoders._spike_binner import bins_of, n_bins_within, spike_raster
+from seqattractor.io._spikes import bin_spikes
 from seqattractor.noise import Seed, as_generator
 
 KINDS = ("forward", "reverse", "partial", "shuffled", "rates", "population bursts", "cell bursts")
@@ -108,10 +108,9 @@ class GeneratedRecording(Result):
         width, n_cells = check_positive(bin_size, "bin_size"), self.fields.shape[1]
         counted = []
         for start, end in intervals:
-            first, last = np.searchsorted(self.times, [start, end])
-            inside = bins_of(self.times[first:last] - start, width)
-            n_bins = n_bins_within(start, end, width)
-            counted.append(spike_raster(inside, self.cells[first:last], n_bins, n_cells, counts=True))
+            part = slice(*np.searchsorted(self.times, [start, end]))
+            given = {"n_units": n_cells, "start": float(start), "end": float(end)}
+            counted.append(bin_spikes(self.times[part], self.cells[part], width, **given, counts=True))
         return counted
 
     def describe(self) -> str:

@@ -73,7 +73,7 @@ def walker(n_frames: int = N_FRAMES, *, shrink: int = 1) -> Sequences:
 
 
 def _angle(table: list[int], phase: float) -> float:
-    """The smooth periodic curve through a table of angles, at a phase (1 = one stride), in radians."""
+    """Return the smooth periodic curve through a table of angles, at a phase (1 = one stride), in radians."""
     coefficients = np.fft.rfft(np.asarray(table, dtype=np.float64)) / len(table)
     harmonics = np.arange(1, 8)  # the higher ones only carry the rounding of the table
     waves = np.exp(2j * np.pi * harmonics * phase)
@@ -81,12 +81,12 @@ def _angle(table: list[int], phase: float) -> float:
 
 
 def _from(start: Point, angle: float, length: float) -> Point:
-    """The point `length` away from `start`; angle 0 points down, positive angles forward (to the right)."""
+    """Return the point `length` away from `start`; angle 0 points down, positive angles forward (to the right)."""
     return _beside(start, length * np.cos(angle), length * np.sin(angle))
 
 
 def _beside(start: Point, down: float, forward: float) -> Point:
-    """The point a few pixels away from `start`."""
+    """Return the point a few pixels away from `start`."""
     return np.array([start[0] + down, start[1] + forward])
 
 
@@ -123,7 +123,7 @@ def _arm(shoulder: Point, phase: float, swing: float, lean: float) -> list[Bone]
 
 
 def _skeleton(turn: float) -> list[Bone]:
-    """All bones of the figure at a place on the closed loop (0 <= turn < 1), standing on the ground."""
+    """Return all bones of the figure at a place on the closed loop (0 <= turn < 1), standing on the ground."""
     phase = N_STRIDES * turn
     drift = np.sin(2 * np.pi * turn), np.cos(2 * np.pi * turn)
     stride, swing = 1.0 + 0.08 * drift[0], 1.0 + 0.18 * drift[1]
@@ -153,7 +153,7 @@ def _skeleton(turn: float) -> list[Bone]:
 
 
 def _silhouette(bones: list[Bone]) -> NDArray[np.bool_]:
-    """The picture of shape (128, 88) that is true wherever some bone covers the centre of the pixel."""
+    """Return the picture of shape (128, 88) that is true wherever some bone covers the centre of the pixel."""
     everywhere = np.indices(FRAME_SHAPE, dtype=np.float64)
     picture = np.zeros(FRAME_SHAPE, dtype=bool)
     for a, b, ra, rb in bones:

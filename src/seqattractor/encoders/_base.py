@@ -133,7 +133,7 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
         raise NotImplementedError
 
     def _encode(self, values: NDArray[Any]) -> Patterns:
-        """Values (T, n_features) as patterns (T, N)."""
+        """Return values (T, n_features) as patterns (T, N)."""
         raise NotImplementedError
 
     def _decode(self, groups: Patterns) -> NDArray[np.float64]:
@@ -141,11 +141,11 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
         raise NotImplementedError
 
     def _endings(self) -> list[str]:
-        """What is added to the name of a feature for each of its units."""
+        """Return what is added to the name of a feature for each of its units."""
         return [f"_{k}" for k in range(self._units_per_feature())]
 
     def _units_per_feature(self) -> int:
-        """How many units a feature has."""
+        """Return how many units a feature has."""
         return 1
 
     # -- shared by all --------------------------------------------------------------------------------------------------------
@@ -172,7 +172,7 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
         return values, shape or values.shape[1:]
 
     def _range(self, values: NDArray[Any], value_range: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The lowest and the highest value of each feature: given, that of all features together, or each its own."""
+        """Return the lowest and the highest value of each feature: given, that of all features together, or each its own."""
         n = values.shape[1]
         if value_range is None:
             return values.min(axis=0).astype(np.float64), values.max(axis=0).astype(np.float64)
@@ -200,6 +200,6 @@ def check_value_range(value_range: Any, *words: str) -> None:
 
 
 def _in_a_sentence(message: str) -> str:
-    """What scikit-learn says of data, without the data and without advice on classifiers."""
+    """Return what scikit-learn says of data, without the data and without advice on classifiers."""
     first = message.splitlines()[0].rstrip(":.")
     return f"{first}. Reshape your data: one row per time step, one column per feature." if "Reshape" in message else f"{first}."

@@ -67,7 +67,9 @@ class PopulationEncoder(Encoder):
         check_count(self.n_active, "n_active", 1, n_units - 1)
         check_value_range(self.value_range, "common")
         if check_flag(self.circular, "circular") and (self.value_range is None or isinstance(self.value_range, str)):
-            raise ValueError("a circular variable needs its value_range, such as (0, 2 * np.pi); data do not tell its period.")
+            raise ValueError(
+                "a circular variable needs its value_range, such as (0, 2 * np.pi); its period does not follow from data."
+            )
 
     def _learn(self, values: NDArray[Any]) -> None:
         self.low_, self.high_ = self._range(values, self.value_range)
@@ -75,7 +77,7 @@ class PopulationEncoder(Encoder):
         self.n_places_ = n_units if self.circular else n_units - n_active + 1
 
     def _sizes(self) -> tuple[int, int]:
-        """How many units there are for a feature, and how many of them are on."""
+        """Return how many units there are for a feature, and how many of them are on."""
         return int(self.n_units), int(self.n_active)
 
     def _encode(self, values: NDArray[Any]) -> Patterns:

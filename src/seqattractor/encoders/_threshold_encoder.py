@@ -11,35 +11,7 @@ from seqattractor._checks import check_choice, check_number
 from seqattractor.encoders._base import Encoder
 from seqattractor.sequences import Patterns
 from seqattractor.sequences._patterns import as_signs
-
-_WHOLE = 4096  # different whole numbers up to which each has a bin of its own
-_BINS = 1024
-
-
-def otsu(values: NDArray[Any]) -> float:
-    """Return Otsu's threshold: the cut that leaves the least variance inside the two classes."""
-    low, high = float(values.min()), float(values.max())
-    if not low < high:
-        raise ValueError(f"all values are {low:g}, so there is no threshold between dark and bright.")
-    whole = values.dtype.kind in "biu" and high - low < _WHOLE
-    if whole:
-        centres = np.arange(low, high + 1)
-        counts = np.bincount(values.ravel().astype(np.int64) - int(low))
-    else:
-        counts, edges = np.histogram(values, bins=_BINS, range=(low, high))
-        centres = (edges[:-1] + edges[1:]) / 2
-    below = np.cumsum(counts)[:-1]
-    above = counts.sum() - below
-    sums = np.cumsum(counts * centres)
-    # Between-class variance for a cut after each bin; the cut is the first bin with the largest.
-    means = sums[:-1] / np.maximum(below, 1), (sums[-1] - sums[:-1]) / np.maximum(above, 1)
-    cut = int(np.argmax(below * above * (means[0] - means[1]) ** 2))
-    return float(centres[cut] if whole else edges[cut + 1])
-
-
-def row_medians(values: NDArray[Any]) -> NDArray[np.float64]:
-    """The median of each row of (T, N), shape (T, 1): a threshold for each frame."""
-    return np.asarray(np.median(values, axis=1, keepdims=True), dtype=np.float64)
+from seqattractor.sequences._thresholds import otsu, row_medians
 
 
 class ThresholdEncoder(Encoder):
@@ -95,11 +67,11 @@ class ThresholdEncoder(Encoder):
         self.high_ = self._spread([_mean(part, on) for part, on in zip(parts, sides, strict=True)], values)
 
     def _shared(self, array: NDArray[Any]) -> list[NDArray[Any]]:
-        """The parts of an array (T, n_features) in which numbers share a threshold."""
+        """Return the parts of an array (T, n_features) in which numbers share a threshold."""
         return np.split(array, array.shape[1], axis=1) if self.per == "column" else [array]
 
     def _find(self, part: NDArray[Any]) -> float:
-        """The threshold for numbers that share one."""
+        """Return the threshold for numbers that share one."""
         if not isinstance(self.threshold, str):
             return float(self.threshold)
         if self.threshold == "median":
@@ -109,7 +81,7 @@ class ThresholdEncoder(Encoder):
         return otsu(part)
 
     def _spread(self, found: list[float], values: NDArray[Any]) -> NDArray[np.float64]:
-        """One number for each column, of which those that share one have the same."""
+        """Return one number for each column, of which those that share one have the same."""
         return np.broadcast_to(np.array(found, dtype=np.float64), values.shape[1]).copy()
 
     def _is_on(self, values: NDArray[Any]) -> NDArray[np.bool_]:
@@ -126,5 +98,5 @@ class ThresholdEncoder(Encoder):
 
 
 def _mean(part: NDArray[Any], chosen: NDArray[np.bool_]) -> float:
-    """The mean of the chosen numbers, or of all where none is chosen."""
+    """Return the mean of the chosen numbers, or of all where none is chosen."""
     return float(np.mean(part[chosen] if chosen.any() else part, dtype=np.float64))

@@ -93,43 +93,34 @@ def by_whole_numbers(layer: Layer, x: States, low: int, silent: int, states: Sta
     return np.flatnonzero(doubtful) if number else np.empty(0, dtype=np.intp)
 
 
-class Walk:
-    """A way for single states through layers that have learned.
+class Walk(NamedTuple):
+    """A way for single states through a hidden and a visible layer that have learned."""
 
-    Parameters
-    ----------
-    hidden, visible : tuple of weights (neurons, inputs) and offset, (neurons,) or a number
-        A neuron is active where weights . input + offset >= 0.
-    silent : int
-        The state of a silent hidden neuron, -1 or 0; silent visible ones are -1.
-
-    Examples
-    --------
-    >>> swap = np.array([[0.0, 1.0], [1.0, 0.0]])
-    >>> Walk((swap, 0.0), (np.eye(2), 0.0)).path(np.array([1, -1], dtype=np.int8), 3)
-    array([[-1,  1],
-           [ 1, -1],
-           [-1,  1]], dtype=int8)
-    """
-
-    def __init__(self, hidden: tuple[Array, Array | float], visible: tuple[Array, Array | float], silent: int = -1) -> None:
-        self.width = len(visible[0])
-        self._layers = _rounded(*hidden, -1), _rounded(*visible, silent)
+    hidden: Layer
+    visible: Layer
+    width: int
 
     def path(self, state: States, steps: int) -> States:
         """The states that follow a state (N,), up to so many; fewer, (k, N), if the one after them is not decided."""
         path = np.empty((steps, self.width), dtype=np.int8)
-        return path[: kernels.walk(*self._layers, np.ascontiguousarray(state), path)]
+        return path[: kernels.walk(self.hidden, self.visible, np.ascontiguousarray(state), path)]
 
 
-def can_walk(W: Array, offset: Array | float) -> bool:
-    """Whether it pays to round the weights of a layer, and they and its offset are of sizes that may be rounded."""
-    return W.size <= _MOST_WEIGHTS and round_layer(W, offset, -1) is not None
+def find_walk(hidden: tuple[Array, Array | float], visible: tuple[Array, Array | float], silent: int = -1) -> Walk | None:
+    """The walk through two layers, given by weights (neurons, inputs) and offsets, (neurons,) or a number.
 
+    A neuron is active where weights . input + offset >= 0; silent hidden ones are `silent`, -1 or 0, and silent visible
+    ones -1. None where rounding the weights does not pay, or they are of sizes that cannot be rounded.
 
-def _rounded(W: Array, offset: Array | float, low: int) -> Layer:
-    """A layer that can be rounded."""
-    layer = round_layer(W, offset, low)
-    if layer is None:
-        raise ValueError("weights or offsets are too large or too small to be rounded; see can_walk.")
-    return layer
+    Examples
+    --------
+    >>> swap = np.array([[0.0, 1.0], [1.0, 0.0]])
+    >>> find_walk((swap, 0.0), (np.eye(2), 0.0)).path(np.array([1, -1], dtype=np.int8), 3)
+    array([[-1,  1],
+           [ 1, -1],
+           [-1,  1]], dtype=int8)
+    """
+    if max(hidden[0].size, visible[0].size) > _MOST_WEIGHTS:
+        return None
+    first, second = round_layer(*hidden, -1), round_layer(*visible, silent)
+    return None if first is None or second is None else Walk(first, second, len(visible[0]))

@@ -43,6 +43,7 @@ import threading
 import warnings
 from collections.abc import Callable
 from functools import cache
+from itertools import accumulate
 from numbers import Real
 from pathlib import Path
 from types import CodeType
@@ -86,7 +87,7 @@ def row(count: int) -> int:
 
 
 # Constants of csrc that declarations or callers use
-WIDTHS = ("int16", "int32", "int64")  # of fields of the exact engine
+WIDTHS = ("int16", "int32")  # of fields of the exact engine
 LANES, AHEAD, SLOTS, ROWS = 32, 66, 8, 64  # lanes.h, fields.h
 RUNNING, SETTLED, NARROW, FULL = range(4)  # what became of a row: fields.h
 SIDE, SPAN = 8, 32  # neurons side by side, and transitions of a span: weights.h
@@ -107,35 +108,30 @@ def library_path() -> Path:
 
 
 @cache
-def _load() -> ctypes.CDLL:
-    """Load the library beside this file, if it was compiled from the sources beside it: others may have other arguments."""
+def _load() -> tuple[ctypes.CDLL | None, str]:
+    """The library beside this file, or why it cannot be used: from other sources it may have other arguments."""
     path, sources = library_path(), hashlib.sha256()
-    if not path.exists():
-        raise OSError(f"{path.name} is missing")
-    try:
-        library = ctypes.CDLL(str(path))
-        library.digest_of_sources.restype = library.known_instruction_sets.restype = ctypes.c_char_p
-        digest = library.digest_of_sources().decode()
-    except (OSError, AttributeError) as error:
-        raise OSError(f"{path.name} cannot be loaded ({error})") from None
     for source in sorted(path.with_name("csrc").glob("*.[ch]")):  # as hatch_build.py computes it
         sources.update(source.name.encode() + b"\0" + source.read_bytes())
-    if digest != sources.hexdigest():
-        raise OSError(f"{path.name} was compiled from other sources than those in csrc")
-    return library
+    problem = f"{path.name} is missing"
+    if path.exists():
+        try:
+            library = ctypes.CDLL(str(path))
+            library.digest_of_sources.restype = library.known_instruction_sets.restype = ctypes.c_char_p
+            if library.digest_of_sources().decode() == sources.hexdigest():
+                return library, ""
+            problem = f"{path.name} was compiled from other sources"
+        except (OSError, AttributeError) as error:
+            problem = f"{path.name} cannot be loaded ({error})"
+    return None, (
+        f"seqattractor computes without its compiled core, many times slower, because {problem}; "
+        "`pip install .` in its sources compiles it (in a checkout that was installed with -e: `pip install -e .`)."
+    )
 
 
-@cache
 def why_unavailable() -> str:
     """Why the kernels cannot be called, and what to do, in a sentence for users; empty if they can be called."""
-    try:
-        _load()
-    except OSError as error:
-        return (
-            f"seqattractor computes without its compiled core, many times slower, because {error}; "
-            "`pip install .` in its sources compiles it (in a checkout that was installed with -e: `pip install -e .`)."
-        )
-    return ""
+    return _load()[1]
 
 
 def available() -> bool:
@@ -157,9 +153,10 @@ def _warn() -> None:
 
 def _library() -> ctypes.CDLL:
     """The shared library, if it is available."""
-    if why := why_unavailable():
+    library, why = _load()
+    if library is None:
         raise RuntimeError(why)
-    return _load()
+    return library
 
 
 @cache
@@ -255,6 +252,11 @@ def members(argument: Argument | Group) -> list[Argument]:
     return argument.members if isinstance(argument, Group) else [argument]
 
 
+def _key(argument: Argument | Group, m: Argument) -> str:
+    """The name of a member among the values of a call: groups may have members of the same name."""
+    return f"{argument.name}.{m.name}" if isinstance(argument, Group) and m.use != "length" else m.name
+
+
 def is_axis(text: str) -> bool:
     """Whether an axis has a name, so that its length is read off an array; longer names in capitals are constants."""
     return text.isidentifier() and not (text.isupper() and len(text) > 1)
@@ -280,16 +282,10 @@ class _Call(NamedTuple):
 
     types: dict[str, tuple[Any, ...]]
     """Possible ones of each letter; the first array of type T narrows them to one."""
-    names: dict[str, Any]
-    """Whole numbers and, once all arrays are there, lengths of axes."""
-    given: list[Any]
-    """What C gets: addresses and numbers."""
+    values: dict[str, Any]
+    """What C gets, by name: addresses, numbers and, once all arrays are there, lengths of axes."""
     arrays: list[Any]
     spans: list[_Span]
-
-    def copy(self) -> _Call:
-        """The same, to which others can be added."""
-        return _Call(self.types.copy(), self.names.copy(), self.given.copy(), self.arrays.copy(), self.spans.copy())
 
 
 class Kernel:
@@ -319,25 +315,22 @@ class Kernel:
         self.passed = [argument for argument in self.arguments if isinstance(argument, Group) or argument.is_passed]
         flat = [m for argument in self.arguments for m in members(argument)]
         self._arrays = [m for m in flat if m.is_array]
+        work = [(_key(argument, m), m) for argument in self.arguments for m in members(argument) if m.use == "work"]
+        self._work = [(key, m.type) for key, m in work]
+        self._keys = {a.name: [_key(a, m) for m in members(a)] for a in self.arguments}
         # Where the length of each axis is read off: the first array that has it.
-        places = {axis: (k, i) for k, m in reversed([*enumerate(self._arrays)]) for i, axis in enumerate(m.axes) if is_axis(axis)}
-        self._places = [(axis, *place) for axis, place in places.items()]
+        named = [(axis, k, i) for k, m in enumerate(self._arrays) for i, axis in enumerate(m.axes) if is_axis(axis)]
+        self._places = list({axis: (axis, k, i) for axis, k, i in reversed(named)}.values())
         lengths = {m.name for m in flat if m.use == "length"}
-        order = dict.fromkeys(axis for m in self._arrays for axis in m.axes if axis in places)
-        self.axes = [axis for axis in order if axis[0] != "_" and axis not in lengths]
+        self.axes = [axis for axis in dict.fromkeys(axis for axis, _, _ in named) if axis[0] != "_" and axis not in lengths]
         self.c_types = [ctypes.c_int64] * len(self.axes) + [_c_type(argument) for argument in self.arguments]
         possible = {m.type: tuple(map(np.dtype, types.get(m.type, (m.type,)))) for m in flat if m.axes}
-        self._nothing = _Call(possible, {}, [], [], [])
-        self._named = []  # what callers pass, each member with its name in messages
-        for a in self.passed:
-            label = f"{name}: {a.name}." if isinstance(a, Group) else f"{name}: "
-            self._named.append((isinstance(a, Group), [(m, label + m.name) for m in members(a) if m.is_passed]))
+        self._nothing = _Call(possible, {}, [], [])
+        self._indexed = [k for k, m in enumerate(self._arrays) if m.below]
         self._shapes = _list_of([f"({', '.join(m.axes)},)" for m in self._arrays])
         self._conditions = _list_of(self.where)
-        self._indexed = [k for k, m in enumerate(self._arrays) if m.below]
         self._bounds = _list_of([self._arrays[k].below for k in self._indexed])
-        work = [m for m in flat if m.use == "work"]
-        self._sizes = _list_of([f"itemsize[{m.type!r}] * {' * '.join(f'({axis})' for axis in m.axes)}" for m in work])
+        self._counts = _list_of([" * ".join(f"({axis})" for axis in m.axes) for _, m in work])
 
     def __call__(self, *values: Any) -> int:
         """Check the arguments and call the function in C.
@@ -349,7 +342,7 @@ class Kernel:
         RuntimeError
             If there is no library to call.
         """
-        return self._run(self._nothing, 0, values)
+        return self._run(self._nothing, (), values)
 
     def bind(self, *values: Any) -> Callable[..., int]:
         """Check the first arguments once, for many calls that differ only in the others; gives a function of these.
@@ -357,63 +350,64 @@ class Kernel:
         The bound arrays must not be reshaped while the function is in use.
         """
         bound = self._check(self._nothing, 0, values)
-        return lambda *others: self._run(bound, len(values), others)
+        return lambda *others: self._run(bound, values, others)
 
     def _check(self, before: _Call, number: int, values: tuple[Any, ...]) -> _Call:
         """Check each of the values that follow so many others by itself."""
-        types, names, given, arrays, spans = call = before.copy()
-        for (is_group, inner), value in zip(self._named[number:], values, strict=False):
-            for m, what in inner:
+        call = _Call(before.types.copy(), before.values.copy(), before.arrays.copy(), before.spans.copy())
+        for argument, value in zip(self.passed[number:], values, strict=False):
+            is_group = isinstance(argument, Group)
+            for m in filter(lambda m: m.is_passed, members(argument)):
                 each: Any = getattr(value, m.name, None) if is_group else value
+                key = _key(argument, m)
+                what = f"{self.name}: {key}"
                 if m.axes:
-                    possible = types[m.type]
-                    given.append(_check_array(each, what, possible, m, spans))
-                    if len(possible) > 1:
-                        types[m.type] = (each.dtype,)
-                    arrays.append(each)
+                    call.values[key] = _check_array(each, what, call.types[m.type], m, call.spans)
+                    call.types[m.type] = (each.dtype,)
+                    call.arrays.append(each)
                 else:
-                    checked = _CHECKS[m.use](each, what)
-                    given.append(checked)
-                    names[m.name] = each if m.use == "Generator" else checked  # it lives as long as its address is used
+                    call.values[key] = _CHECKS[m.use](each, what)
         return call
 
-    def _run(self, before: _Call, number: int, values: tuple[Any, ...]) -> int:
-        """Check the values that follow so many others, and all together; then call the function in C."""
-        if number + len(values) != len(self.passed):
-            raise TypeError(f"{self.name} takes {len(self.passed)} arguments, not {number + len(values)}.")
-        types, names, given, arrays, spans = self._check(before, number, values)
-        self._check_together(arrays, names)
+    def _run(self, before: _Call, first: tuple[Any, ...], others: tuple[Any, ...]) -> int:
+        """Check the other values, and all together; then call the function in C."""
+        if len(first) + len(others) != len(self.passed):
+            raise TypeError(f"{self.name} takes {len(self.passed)} arguments, not {len(first) + len(others)}.")
+        types, values, arrays, spans = self._check(before, len(first), others)
+        self._check_together(arrays, values)
         _check_overlaps(spans)
-        names["itemsize"] = {kind: dtypes[0].itemsize for kind, dtypes in types.items()}
-        memory, addresses = _work_space(eval(self._sizes, CONSTANTS, names))
-        work, others = iter(addresses), iter(given)
-
-        def next_of(m: Argument) -> Any:
-            return next(work) if m.use == "work" else names[m.name] if m.use == "length" else next(others)
-
-        arguments = [names[axis] for axis in self.axes]
+        counts = eval(self._counts, CONSTANTS, values)
+        memory, places = _work_space(
+            [types[kind][0].itemsize * count for (_, kind), count in zip(self._work, counts, strict=True)]
+        )
+        values.update(zip((key for key, _ in self._work), places, strict=False))
+        arguments = [values[axis] for axis in self.axes]
         for a in self.arguments:
-            arguments.append(ctypes.byref(a.struct(*map(next_of, a.members))) if isinstance(a, Group) else next_of(a))
+            if isinstance(a, Group):
+                arguments.append(ctypes.byref(a.struct(*[values[key] for key in self._keys[a.name]])))
+            else:
+                arguments.append(values[a.name])
         code = int(_function(self, instruction_set(), *(types[letter][0] for letter in self.types))(*arguments))
         del memory  # not before C has returned
         if code in self.errors:
             raise ValueError(f"{self.name}: {self.errors[code]}.")
         return code
 
-    def _check_together(self, arrays: list[Any], names: dict[str, Any]) -> None:
-        """Check shapes, conditions and indices; adds the lengths of axes to `names`."""
+    def _check_together(self, arrays: list[Any], values: dict[str, Any]) -> None:
+        """Check shapes, conditions and indices; adds the lengths of axes to `values`."""
         shapes = [array.shape for array in arrays]
         for axis, k, i in self._places:
-            names[axis] = shapes[k][i]
-        if shapes != (wanted := eval(self._shapes, CONSTANTS, names)):
+            values[axis] = shapes[k][i]
+        if shapes != (wanted := eval(self._shapes, CONSTANTS, values)):
             k = next(k for k in range(len(shapes)) if shapes[k] != wanted[k])
             m = self._arrays[k]
             raise ValueError(f"{self.name}: {m.name} has shape {shapes[k]}, but [{', '.join(m.axes)}] is {wanted[k]}.")
-        if not all(holds := eval(self._conditions, CONSTANTS, names)):
+        if not all(holds := eval(self._conditions, CONSTANTS, values)):
             text = self.where[holds.index(False)]
-            found = ", ".join(f"{name} = {names[name]}" for name in dict.fromkeys(re.findall(r"\w+", text)) if name in names)
+            names = [name for name in dict.fromkeys(re.findall(r"\w+", text)) if name in values]
+            found = ", ".join(f"{name} = {values[name]}" for name in names)
             raise ValueError(f"{self.name}: {text} must hold, but {found}.")
-        for k, below in zip(self._indexed, eval(self._bounds, CONSTANTS, names), strict=True):
+        for k, below in zip(self._indexed, eval(self._bounds, CONSTANTS, values), strict=True):
             _check_indices(arrays[k], f"{self.name}: {self._arrays[k].name}", below)
 
 
@@ -476,13 +470,13 @@ def _check_int(value: Any, what: str) -> int:
 
 def _check_float(value: Any, what: str) -> float:
     """Check a real number."""
-    if type(value) is not float and not isinstance(value, Real):
+    if not isinstance(value, Real):
         raise TypeError(f"{what} must be a number, not {type(value).__name__}.")
     try:
         number = float(value)
     except OverflowError:
         number = math.nan
-    if math.isnan(number) or (math.isinf(number) and number != value):  # the latter is infinite only in float64
+    if math.isnan(number):
         raise ValueError(f"{what} must be a number of float64, not {value}.")
     return number
 
@@ -509,21 +503,18 @@ def _check_overlaps(spans: list[_Span]) -> None:
             read_end = end
 
 
-_kept = threading.local()  # memory for work space of the next call in each thread: to get some takes longer than many a call
-_MOST_KEPT = 2**25  # bytes
+_saved = threading.local()  # memory for work space of the next call in each thread: to get some takes longer than many a call
+_MOST_SAVED = 2**25  # bytes
 
 
 def _work_space(sizes: list[int]) -> tuple[Any, list[int]]:
     """Memory for so many bytes each, with any content, and the addresses in it, at cache lines."""
-    starts, needed = [], 0
-    for size in sizes:
-        starts.append(needed)
-        needed += (size + LINE - 1) & -LINE
-    memory = getattr(_kept, "memory", None)
-    if memory is None or needed > memory.size:
-        memory = aligned((max(needed, LINE),), np.uint8)
-        if needed <= _MOST_KEPT:
-            _kept.memory = memory
+    starts = list(accumulate([(size + LINE - 1) & -LINE for size in sizes], initial=0))
+    memory = getattr(_saved, "memory", None)
+    if memory is None or starts[-1] > memory.size:
+        memory = aligned((max(starts[-1], LINE),), np.uint8)
+        if starts[-1] <= _MOST_SAVED:
+            _saved.memory = memory
     first = ctypes.addressof(_first_byte(memory))
     return memory, [first + start for start in starts]
 
@@ -531,28 +522,12 @@ def _work_space(sizes: list[int]) -> tuple[Any, list[int]]:
 # -- the kernels ------------------------------------------------------------------------------------------------
 
 # Inputs of the exact engine (csrc/inputs.h)
-_CHANGES = (
-    "up: int16[_up] < N; down: int16[_down] < N; up_starts: int64[n+1] < _up+1; down_starts: int64[n+1] < _down+1",
-    "first, N: int; where 0 <= first; where 0 <= N <= inputs - first",
-)
-products = Kernel(
-    "products",
-    "out K: T[n, padded]; bits: uint32[n, words]; N: int; where n <= padded; where 0 <= N <= 32 * words",
-    "work columns: uint32[words, n]; work unlike: int32[n]",
-    T=WIDTHS,
-)
-count_changes = Kernel(
-    "count_changes", "bits: uint32[n, words]; out up_starts, down_starts: int64[n+1]; work last: uint32[words]"
-)
-list_changes = Kernel(
-    "list_changes",
-    "bits: uint32[n, words]; out up: int16[ups]; out down: int16[downs]; work last: uint32[words]; where words <= 2**10",
-    errors={1: "up and down are too short for all changes"},
-)
 add_start_fields = Kernel(
-    "add_start_fields", "out fields: float64[m, n]; weights: float64[m, inputs]", *_CHANGES, "work space: float64[8 * N]"
+    "add_start_fields",
+    "out fields: float64[m, n]; weights: float64[m, inputs]; bits: uint32[n, words]; first, N: int",
+    "work up, down: int16[n, 32 * words]; work up_starts, down_starts: int64[n + 1]; work space: float64[8, 32 * words]",
+    "where 0 <= first; where 0 <= N <= inputs - first; where N <= 32 * words; where words <= 2**10",
 )
-add_sums = Kernel("add_sums", "out weights: float64[m, inputs]; counts: int64[m, n]", *_CHANGES, "work space: int64[8 * N]")
 
 # The exact engine on fields (csrc/fields.h, csrc/tape.h, csrc/replay.h)
 _IN_LANES = "where n <= padded == LANES * _blocks"
@@ -565,7 +540,7 @@ learn_rows = Kernel(
     "out fields: T[m, padded]; bounds: T[m, padded]; out room: int64[m]; out counts: int32[m, n]; out wrong: uint32[m, words]",
     "out errors: int64[epochs]; out state: uint8[some]; out flips: int32[capacity, 4]; step, limit, with_codes: int",
     "work space: T[4, ROWS, padded]; work columns: T[3, padded, ROWS]; work turned: T[LANES, ROWS]",
-    "work numbers: int64[padded, LANES]; work added: int32[ROWS, padded]; work wrong_space: uint32[ROWS, words]",
+    "work numbers: int32[padded, LANES]; work added: int32[ROWS, padded]; work wrong_space: uint32[ROWS, words]",
     "work row_errors: int32[epochs * ROWS + words]",
     f"{_IN_LANES}; where words == _blocks; where 1 <= step; where 1 <= epochs",
     T=WIDTHS,
@@ -606,23 +581,13 @@ replay_rows = Kernel(
 )
 
 # The exact engine on weights (csrc/weights.h)
-load_weights = Kernel(
-    "load_weights",
-    "weights: float64[m, N]; out side: float64[blocks, padded, SIDE]",
-    "where m <= SIDE * blocks; where (N + 7) // 8 * 8 <= padded",
-)
 learn_weights = Kernel(
     "learn_weights",
-    "out weights: float64[blocks, padded, SIDE]; settled: uint8[blocks]; out updates: int64[blocks]; x: int8[n, N]",
-    "targets: int8[n, width]; out codes: int8[n, code_width]; column, neurons: int; kappa, theta: float",
-    "work bits: uint8[2 * SPAN * 8 * (N // 64 + 1)]; work overlaps: float64[SPAN, SPAN]",
-    "where (N + 7) // 8 * 8 <= padded; where 0 <= neurons <= SIDE * blocks; where 0 <= column <= width - neurons",
-    "where code_width == 0 or column <= code_width - neurons",
-)
-store_weights = Kernel(
-    "store_weights",
-    "out weights: float64[m, N]; side: float64[blocks, padded, SIDE]",
-    "where m <= SIDE * blocks; where (N + 7) // 8 * 8 <= padded",
+    "out weights: float64[m, N]; settled: uint8[blocks]; out updates: int64[blocks]; x: int8[n, N]",
+    "targets: int8[n, width]; out codes: int8[n, code_width]; column: int; kappa, theta: float",
+    "work rows, columns: uint8[padded(n), 8 * (N // 64 + 1)]; work overlaps: float64[padded(n), SPAN]",
+    "work space: float64[SIDE, N + 7]; where m <= SIDE * blocks; where 0 <= column <= width - m",
+    "where code_width == 0 or column <= code_width - m",
 )
 
 # Learned targets (csrc/learned_targets.h)

@@ -13,12 +13,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from seqattractor._checks import check_choice
-from seqattractor.exchange.limbs import DIGITS, Floats, lowest_bit
+Floats = NDArray[np.float64]
+_NOWHERE = 2**20  # no number has a bit there
 
 
-class ForeignFile(ValueError):
-    """A file that seqattractor did not write; the message names it."""
+class RejectedFile(ValueError):
+    """What is wrong with a file, in a whole sentence that names it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,19 +91,20 @@ def digest_of(text: str, arrays: dict[str, NDArray[Any]]) -> str:
     return digest.hexdigest()
 
 
-def type_name(dtype: Any) -> str:
-    """Return the name of a floating-point type, which may be numpy's, torch's or a word.
+def lowest_bit(rows: Floats) -> NDArray[np.int32]:
+    """Return the exponent of the lowest bit that is set in each row, shape (neurons,); 0 for a row of zeros.
 
     Examples
     --------
-    >>> type_name(np.float32), type_name("float64")
-    ('float32', 'float64')
-    >>> type_name("float16")
-    Traceback (most recent call last):
-    ValueError: dtype must be one of 'float64', 'float32', but it is 'float16'.
+    >>> lowest_bit(np.array([[1.0, 12.0], [0.75, 0.0], [0.0, 0.0]]))
+    array([ 0, -2,  0], dtype=int32)
     """
-    name = dtype if isinstance(dtype, str) else getattr(dtype, "__name__", None) or str(dtype).removeprefix("torch.")
-    return check_choice(name, "dtype", tuple(DIGITS))
+    fraction, exponent = np.frexp(rows)
+    mantissa = np.ldexp(fraction, 53).astype(np.int64)
+    low = (mantissa & -mantissa).astype(np.float64)  # the lowest bit alone
+    place = np.where(mantissa == 0, _NOWHERE, exponent + np.frexp(low)[1] - 54)
+    lowest = place.min(axis=1)
+    return np.where(lowest == _NOWHERE, 0, lowest).astype(np.int32)
 
 
 def needed(package: str, what: str, extra: str) -> Any:

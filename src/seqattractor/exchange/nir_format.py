@@ -18,8 +18,7 @@ from typing import Any
 import numpy as np
 
 from seqattractor._checks import check_finite
-from seqattractor.exchange.layers import PlainLayer, PlainNetwork, as_texts, needed
-from seqattractor.exchange.limbs import Floats, round_weights
+from seqattractor.exchange.layers import Floats, PlainLayer, PlainNetwork, as_texts, lowest_bit, needed
 
 TAU = 1e-4
 """The time constant in seconds, and the time step: the one that snnTorch takes."""
@@ -30,7 +29,7 @@ FEW = 21
 
 
 def nir_graph(net: PlainNetwork) -> Any:
-    """Return the ``nir.NIRGraph`` of a network; see `SequenceMemory.to_nir`."""
+    """Return the ``nir.NIRGraph`` of a network; see `seqattractor.networks.to_nir`."""
     nir = needed("nir", "to_nir()", "nir")
     nodes: dict[str, Any] = {"input": nir.Input(input_type={"input": np.array([net.n_visible * net.order])})}
     before, exact, in_float32 = -1, True, True
@@ -49,13 +48,22 @@ def nir_graph(net: PlainNetwork) -> Any:
 
 def _of_spikes(layer: PlainLayer, before: int) -> tuple[Floats, Floats, Floats, bool]:
     """Return weights, biases and units of a layer whose inputs are spikes, scaled, and whether nothing was rounded."""
-    W, offset, unit = round_weights(layer.weights, layer.offset, DIGITS)
+    W, offset, unit = _rounded(layer.weights, layer.offset)
     unchanged = bool(np.array_equal(W, layer.weights) and np.array_equal(offset, layer.offset))
     shift = -np.frexp(np.abs(W).sum(axis=1) + np.abs(offset))[1]
     W, offset, unit = np.ldexp(W, shift[:, None]), np.ldexp(offset, shift), np.ldexp(unit, shift)
     if before == 0:  # the layer before has states 0 and 1 itself
         return W, offset, unit, unchanged
     return 2 * W, offset - W.sum(axis=1), unit, unchanged
+
+
+def _rounded(W: Floats, offset: Floats) -> tuple[Floats, Floats, Floats]:
+    """Round each row to a power of two, its unit, so coarse that all its sums have at most `DIGITS` bits."""
+    rows = np.column_stack([W, offset])
+    largest = np.abs(rows).sum(axis=1) * (1 + rows.shape[1] * 2.0 ** (1 - DIGITS))  # each term may grow by half a unit
+    exponent = np.maximum(lowest_bit(rows), np.frexp(largest)[1] - DIGITS)
+    rounded = np.ldexp(np.rint(np.ldexp(rows, -exponent[:, None])), exponent[:, None])
+    return rounded[:, :-1], rounded[:, -1], np.ldexp(1.0, exponent)
 
 
 def layers_of_nir(graph: Any) -> list[PlainLayer]:

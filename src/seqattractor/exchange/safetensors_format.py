@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from seqattractor._checks import check_memory
 from seqattractor._files import atomic_write
-from seqattractor.exchange.layers import ForeignFile, digest_of, needed
+from seqattractor.exchange.layers import RejectedFile, digest_of, needed
 
 FORMAT = "seqattractor-safetensors"
 VERSION = "1"
@@ -37,12 +37,12 @@ def read_safetensors(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]
         with package.safe_open(path, framework="numpy") as file:
             facts = file.metadata() or {}
             if facts.get("format") != FORMAT:
-                raise ForeignFile(
+                raise RejectedFile(
                     f"{path} was not written by seqattractor; read its arrays with safetensors.numpy.load_file, and give them to "
                     "sa.networks.from_arrays(U, V)."
                 )
             if facts.get("version") != VERSION:
-                raise ForeignFile(
+                raise RejectedFile(
                     f"{path} is of version {str(facts.get('version'))[:20]!r}, but this seqattractor reads {VERSION}."
                 )
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 it is no dict

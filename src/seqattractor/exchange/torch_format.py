@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from seqattractor._checks import say
-from seqattractor.exchange.layers import PlainLayer, PlainNetwork, needed, type_name
-from seqattractor.exchange.limbs import Floats
+from seqattractor.exchange.layers import Floats, PlainLayer, PlainNetwork, needed
 
 _PROBES = 64
 _ROUNDING = 16 * 2.0**-53  # a bound for the sums of the module and for ours
@@ -19,13 +18,12 @@ _WANTED = (
 )
 
 
-def torch_module(net: PlainNetwork, dtype: Any = "float64") -> Any:
-    """Return the ``torch.nn.Module`` of a network; see `SequenceMemory.to_torch`."""
-    name = type_name(dtype)
+def torch_module(net: PlainNetwork) -> Any:
+    """Return the ``torch.nn.Module`` of a network; see `seqattractor.networks.to_torch`."""
     needed("torch", "to_torch()", "torch")
     from seqattractor.exchange.torch_module import ThresholdModule
 
-    return ThresholdModule(net, name)
+    return ThresholdModule(net)
 
 
 def layers_of_torch(module: Any) -> list[PlainLayer]:
@@ -37,7 +35,7 @@ def layers_of_torch(module: Any) -> list[PlainLayer]:
         raise TypeError(f"module must be a torch.nn.Module, but it is {say(module)}.")
     if isinstance(module, ThresholdModule):
         ours = [part for part in module.children() if isinstance(part, ThresholdLayer)]
-        return [PlainLayer(*layer.limbs().weights(), layer.low) for layer in ours]
+        return [PlainLayer(layer.weight.cpu().double().numpy(), layer.bias.cpu().double().numpy(), layer.low) for layer in ours]
     in_turn = isinstance(module, torch.nn.Sequential)
     linear = [part for part in (module if in_turn else module.modules()) if isinstance(part, torch.nn.Linear)]
     if len(linear) not in (1, 2):

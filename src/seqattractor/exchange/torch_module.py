@@ -1,4 +1,4 @@
-"""A network as a torch module. Importing this file takes seconds; `SequenceMemory.to_torch` does it when it is called."""
+"""A network as a torch module. Importing this file takes seconds; `to_torch` does it when it is called."""
 
 from __future__ import annotations
 
@@ -7,79 +7,46 @@ from torch import Tensor, nn
 
 from seqattractor._checks import check_count
 from seqattractor.exchange.layers import PlainLayer, PlainNetwork
-from seqattractor.exchange.limbs import Limbs, split_weights
 
 
 class ThresholdLayer(nn.Module):
-    """Threshold neurons, active where weights . input + offset >= 0, decided without rounding (`limbs.py`).
+    """Threshold neurons, active where weights . input + bias >= 0.
 
-    Buffers ``digits`` (limbs, neurons, inputs) and ``offsets`` (limbs, neurons) hold whole numbers, ``exponent`` (neurons,) the
-    units of the rows.
+    The buffers ``weight`` (neurons, inputs) and ``bias`` (neurons,) are of float64.
     """
 
-    digits: Tensor
-    offsets: Tensor
-    exponent: Tensor
+    weight: Tensor
+    bias: Tensor
 
-    def __init__(self, layer: PlainLayer, dtype: str) -> None:
+    def __init__(self, layer: PlainLayer) -> None:
         super().__init__()
-        limbs = split_weights(layer.weights, layer.offset, dtype)
-        self.dtype, self.bits = getattr(torch, dtype), limbs.bits
         self.low, self.high = layer.low, layer.high
-        self.register_buffer("digits", torch.from_numpy(limbs.digits).to(self.dtype))
-        self.register_buffer("offsets", torch.from_numpy(limbs.offsets).to(self.dtype))
-        self.register_buffer("exponent", torch.from_numpy(limbs.exponent))
+        self.register_buffer("weight", torch.tensor(layer.weights))
+        self.register_buffer("bias", torch.tensor(layer.offset))
 
     def forward(self, x: Tensor) -> Tensor:
-        """The states of the neurons: (B, inputs) -> (B, neurons)."""
-        if self.digits.dtype != self.dtype:
-            raise ValueError(
-                f"this module holds whole numbers that need {self.dtype}, but they were made {self.digits.dtype}; make it anew, "
-                "as in net.to_torch(dtype=torch.float32)."
-            )
+        """Return the states of the neurons: (B, inputs) -> (B, neurons)."""
         with torch.autocast(x.device.type, enabled=False):  # a narrower type would round
-            x = x.to(self.dtype)
-            sums = x @ self.digits[0].T + self.offsets[0]
-            for k in range(1, len(self.digits)):
-                sums = x @ self.digits[k].T + self.offsets[k] + torch.floor(sums * 2.0**-self.bits)
-            return torch.where(sums >= 0, float(self.high), float(self.low)).to(self.dtype)
-
-    def limbs(self) -> Limbs:
-        """The weights as they are on this machine's processor."""
-        digits, offsets = (array.detach().cpu().double().numpy() for array in (self.digits, self.offsets))
-        return Limbs(digits, offsets, self.exponent.cpu().numpy(), self.bits)
-
-    @property
-    def weight(self) -> Tensor:
-        """The weights in float64, shape (neurons, inputs)."""
-        return torch.from_numpy(self.limbs().weights()[0])
-
-    @property
-    def bias(self) -> Tensor:
-        """The offsets in float64, shape (neurons,)."""
-        return torch.from_numpy(self.limbs().weights()[1])
+            fields = nn.functional.linear(x.to(self.weight.dtype), self.weight, self.bias)
+            return torch.where(fields >= 0, float(self.high), float(self.low)).to(self.weight.dtype)
 
     def extra_repr(self) -> str:
-        """What is shown of a layer."""
-        limbs, neurons, inputs = self.digits.shape
-        numbers = f"{limbs} limb{'s' if limbs > 1 else ''} of {self.dtype}"
-        return f"{inputs} inputs, {neurons} neurons of {self.low} and {self.high}, {numbers}"
+        """Return what is shown of a layer."""
+        neurons, inputs = self.weight.shape
+        return f"{inputs} inputs, {neurons} neurons of {self.low} and {self.high}"
 
 
 class ThresholdModule(nn.Module):
-    """A network of threshold neurons: ``module(states)`` gives the next patterns, ``module.recall(cue, steps)`` a run of them.
+    """A network of threshold neurons, as `seqattractor.networks.to_torch` returns it."""
 
-    See `SequenceMemory.to_torch`, which makes one.
-    """
-
-    def __init__(self, net: PlainNetwork, dtype: str) -> None:
+    def __init__(self, net: PlainNetwork) -> None:
         super().__init__()
         for name, layer in net.named().items():
-            self.add_module(name, ThresholdLayer(layer, dtype))
+            self.add_module(name, ThresholdLayer(layer))
         self.n_visible, self.order, self.about = net.n_visible, net.order, net.about
 
     def forward(self, states: Tensor) -> Tensor:
-        """Give the next patterns.
+        """Return the next patterns.
 
         Parameters
         ----------
@@ -106,7 +73,7 @@ class ThresholdModule(nn.Module):
         Returns
         -------
         Tensor, shape (order + steps, N) or (B, order + steps, N)
-            The cue, then what the network answered, as `SequenceMemory.recall` gives it.
+            The cue, then the patterns that follow, as `SequenceMemory.recall` returns them.
         """
         steps = check_count(steps, "steps", 0)
         batch, single = self._as_batch(cue, "cue")
@@ -118,13 +85,13 @@ class ThresholdModule(nn.Module):
         return path[0] if single else path
 
     def _next(self, x: Tensor) -> Tensor:
-        """The next patterns of flat states: (B, order * N) -> (B, N)."""
+        """Return the next patterns of flat states: (B, order * N) -> (B, N)."""
         for layer in self.children():
             x = layer(x)
         return x
 
     def _as_batch(self, states: Tensor, name: str) -> tuple[Tensor, bool]:
-        """States as (B, order, N), and whether there was only one."""
+        """Return states as (B, order, N), and whether there was only one."""
         if not isinstance(states, Tensor):
             raise TypeError(f"{name} must be a torch tensor, but it is a {type(states).__name__}; use torch.as_tensor({name}).")
         batch = states.unsqueeze(-2) if self.order == 1 and states.ndim in (1, 2) else states
@@ -139,5 +106,5 @@ class ThresholdModule(nn.Module):
 
 
 def _floating(states: Tensor, module: nn.Module) -> torch.dtype:
-    """The type of what a module answers."""
+    """Return the type of the answer to some states."""
     return states.dtype if states.is_floating_point() else next(module.buffers()).dtype

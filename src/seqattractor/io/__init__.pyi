@@ -3,7 +3,6 @@ from ._load import load as load
 from ._load import load_all as load_all
 from ._midi import write_midi as write_midi
 from ._paper_data import load_gait as load_gait
-from ._paper_data import load_mnist as load_mnist
 from ._paper_data import load_moving_mnist as load_moving_mnist
 from ._pynapple import from_pynapple as from_pynapple
 from ._pynapple import to_pynapple as to_pynapple

@@ -8,7 +8,6 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from math import prod
@@ -19,10 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqattractor.io._hdf5 import BadFileError, open_hdf5, read_numbers
-from seqattractor.io._options import Options, TooLargeError, bin_spikes_first, brief, brief_list, remedy, terms
+from seqattractor.io._options import Options, TooLargeError, brief, brief_list, remedy, terms
 from seqattractor.io._pictures import BRIGHTNESS
 from seqattractor.io._recording import Recording, check_room, collect_frames
-from seqattractor.io._text import MAX_COLUMNS, UNIT_NAMES, Table, assume_turned, reject_spikes, seconds_of
+from seqattractor.io._text import MAX_COLUMNS, UNIT_NAMES, choose_time_axis, rate_of, seconds_of
 from seqattractor.networks.model_file import DAMAGED
 from seqattractor.sequences import split
 
@@ -80,7 +79,7 @@ def _elements(data: memoryview, order: str, path: Path) -> Iterator[Element]:
 
 
 def _unpacked(kind: int, body: memoryview, order: str, path: Path, most: int | None = None) -> memoryview:
-    """The bytes of a variable, or the first of them, which may be compressed."""
+    """Return the bytes of a variable, or the first of them, which may be compressed."""
     if kind == MATRIX:
         return body
     if kind != COMPRESSED:
@@ -119,7 +118,7 @@ def _variable(kind: int, body: memoryview, order: str, path: Path, name: str) ->
 
 
 def _described(content: memoryview, order: str, path: Path) -> tuple[int, list[memoryview], Iterator[Element]]:
-    """The flags of a variable, which tell its class; flags, shape and name as bytes; and the parts that follow."""
+    """Return the flags of a variable, with its class; flags, shape and name as bytes; and the parts that follow."""
     parts = _elements(content, order, path)
     first = [part for _, part in islice(parts, 3)]
     if len(first) < 3 or len(first[0]) != 8:
@@ -128,7 +127,7 @@ def _described(content: memoryview, order: str, path: Path) -> tuple[int, list[m
 
 
 def _shape(sides: memoryview, order: str, path: Path) -> tuple[int, ...]:
-    """The shape of a variable."""
+    """Return the shape of a variable."""
     shape = np.frombuffer(sides, f"{order}i4").tolist() if len(sides) % 4 == 0 else []
     if not 2 <= len(shape) <= 32 or min(shape) < 0:
         raise _damaged(path, "a variable in it has no shape")
@@ -176,7 +175,7 @@ def _in_hdf5(path: Path) -> dict[str, Callable[[], NDArray[np.generic]]]:
 
 
 def _damaged(path: Path, why: str) -> ValueError:
-    """The error of a file that is not what it should be."""
+    """Return the error of a file that is not what it should be."""
     return ValueError(f"{path} is damaged: {why}; save it again.")
 
 
@@ -191,11 +190,9 @@ def read_array(path: Path, options: Options) -> Recording:
         name, array = _choose(arrays, options.key, path)
         rate = _rate(arrays, name)
         lengths = _flat(arrays["lengths"]()) if "lengths" in arrays else None
-        beside = _beside(arrays, name, array)
+        times = _times_beside(arrays, name) if array.ndim == 2 else {}
     if array.dtype.kind not in "biuf":
         raise ValueError(f"the array {brief(name)} in {path} holds values of type {array.dtype}, not numbers.")
-    if array.ndim == 2 and array.dtype.kind in "iuf" and beside.units is None:
-        reject_spikes(Table(array), path)
     value_range = BRIGHTNESS if array.dtype == np.uint8 else None
     array = _in_colour(array, name, path) if options.colour else _grey(array)
     if not 2 <= array.ndim <= 4 + options.colour:
@@ -204,12 +201,10 @@ def read_array(path: Path, options: Options) -> Recording:
             "(time, height, width) or (sequences, time, height, width)."
         )
     several = array.ndim == 4 + options.colour
-    turned = options.time_axis == 1
-    if options.time_axis is None and array.ndim == 2 and (times := beside.along_columns(array)) is not None:
-        assume_turned(array.shape, f"the array {brief(times)} beside it has an entry for each column", path)
-        turned = True
-    if options.time_axis is not None or turned:
-        array = np.moveaxis(array, int(turned), 1 if several else 0)
+    if options.time_axis is not None:
+        array = np.moveaxis(array, options.time_axis, 1 if several else 0)
+    elif along := [other for other, seconds in times.items() if len(array) != len(seconds) == array.shape[1]]:
+        raise ValueError(f"{path} has an entry of {brief(along[0])} for each column of {brief(name)}; {choose_time_axis()}.")
     if 0 in array.shape:
         raise ValueError(f"the array {brief(name)} in {path} is empty: its shape is {array.shape}.")
     if several:
@@ -219,10 +214,9 @@ def read_array(path: Path, options: Options) -> Recording:
         sequences = [collect_frames(frames, options, path) for frames in sequences]
     check_room(sum(len(s) for s in sequences), sum(s.size for s in sequences), path)
     names = [f"{path.stem}[{s}]" for s in range(len(sequences))] if len(sequences) > 1 or several else [path.stem]
-    units = beside.units if array.ndim == 2 and beside.units is not None and len(beside.units) == array.shape[1] else None
     kind = "pictures" if array.ndim > 2 else "array"
-    rate = rate or beside.rate(sequences[0])
-    return Recording(sequences, kind, names, units=units, rate=rate, value_range=value_range)
+    rate = rate or next((rate_of(seconds) for seconds in times.values() if len(seconds) == len(sequences[0])), None)
+    return Recording(sequences, kind, names, rate=rate, value_range=value_range)
 
 
 @contextmanager
@@ -292,82 +286,41 @@ def _read(opened: Callable[[], IO[bytes]], size: int, path: Path) -> NDArray[Any
 
 
 def _reason(error: BaseException) -> str:
-    """The first line of what an error says, or what it is called."""
+    """Return the first line of what an error says, or what it is called."""
     if isinstance(error, OSError):  # "[Errno 22] Invalid argument" helps nobody
         return "its directory points outside the file"
     return str(error).strip().splitlines()[0].rstrip(".")[:200] if str(error).strip() else type(error).__name__
 
 
 def _choose(arrays: Arrays, key: str | None, path: Path) -> tuple[str, NDArray[Any]]:
-    """The array that holds the sequences, unpacked where it is bit-packed beside its shape."""
+    """Find the array that holds the sequences."""
     if key is not None and key not in arrays:
         raise ValueError(f"{path} has no array {key!r}; it holds {brief_list(list(arrays))}.")
     if key is None:
         _reject_models(arrays, path)
         usual = [n for n in arrays if n in ("X", "frames", "recall")]
-        candidates = usual or [n for n in arrays if not n.endswith("_shape") and n not in BESIDE]
+        candidates = usual or [n for n in arrays if n not in BESIDE]
         named = [n for n in candidates if seconds_of(n) is None and n.lower() not in UNIT_NAMES]
         candidates = named if len(named) == 1 else candidates
         if not arrays:
             raise ValueError(f"{path} holds no arrays.")
         if len(candidates) != 1:
-            _reject_spikes(arrays, path)
-            choose = remedy("say which one with {key}", "keep only one of them")
+            choose = remedy("name one with {key}, and for spike times give also {bin}", "keep only one of them")
             raise ValueError(f"{path} holds the arrays {brief_list(list(arrays))}; {choose}.")
         key = candidates[0]
-    array = arrays[key]()
-    twin = f"{key}_shape"
-    return key, _unpack(array, arrays[twin](), path, key) if twin in arrays else array
+    return key, arrays[key]()
 
 
-@dataclass(frozen=True)
-class _Beside:
-    """Times and names of units that stand beside an array of activity."""
-
-    times: dict[str, NDArray[Any]]
-    """In seconds, by the names of the arrays."""
-    units: list[str] | None
-
-    def along_columns(self, array: NDArray[Any]) -> str | None:
-        """The name of an array of times that has an entry for each column and not for each row."""
-        rows, columns = array.shape
-        return next((name for name, times in self.times.items() if len(times) == columns != rows), None)
-
-    def rate(self, sequence: NDArray[Any]) -> float | None:
-        """Rows per second, if there are times for all rows."""
-        fitting = [times for times in self.times.values() if len(times) == len(sequence) > 1]
-        apart = float(np.median(np.diff(fitting[0]))) if fitting else 0.0
-        return float(f"{1.0 / apart:.9g}") if apart > 0 else None
-
-
-def _beside(arrays: Arrays, chosen: str, array: NDArray[Any]) -> _Beside:
-    """Look for times and names beside an array of units."""
-    times: dict[str, NDArray[Any]] = {}
-    units: list[str] | None = None
-    for name in (name for name in arrays if name != chosen and array.ndim == 2):
-        scale = seconds_of(name)
-        if scale is None and name.lower() not in UNIT_NAMES:
-            continue
-        values = _flat(arrays[name]())
-        if values.ndim == 1 and scale is not None and values.dtype.kind in "iuf" and np.isfinite(values).all():
-            times[name] = values * scale
-        elif values.ndim == 1 and scale is None and values.dtype.kind in "iuU":
-            units = [str(value) for value in values]
-    return _Beside(times, units)
+def _times_beside(arrays: Arrays, chosen: str) -> dict[str, NDArray[Any]]:
+    """Return the times in seconds that stand beside an array of units, by the names of their arrays."""
+    scales = {name: scale for name in arrays if name != chosen and (scale := seconds_of(name)) is not None}
+    found = {name: _flat(arrays[name]()) for name in scales}
+    return {name: times * scales[name] for name, times in found.items() if times.ndim == 1 and times.dtype.kind in "iuf"}
 
 
 def _flat(array: NDArray[Any]) -> NDArray[Any]:
-    """A row or a column as a list: in MATLAB there is nothing else."""
+    """Return a row or a column as a list: in MATLAB there is nothing else."""
     return array.ravel() if array.ndim == 2 and 1 in array.shape else array
-
-
-def _reject_spikes(arrays: Arrays, path: Path) -> None:
-    """Reject arrays of spike times and units where patterns are looked for."""
-    times, units = ([name for name in arrays if is_one(name)] for is_one in (_names_times, _names_units))
-    if len(times) == len(units) == 1:
-        pair = [_flat(arrays[name]()) for name in (*times, *units)]
-        if all(array.ndim == 1 for array in pair) and len(pair[0]) == len(pair[1]):
-            raise ValueError(f"{path} looks like spike times (its arrays {times[0]} and {units[0]}); {bin_spikes_first()}.")
 
 
 def _reject_models(arrays: Arrays, path: Path) -> None:
@@ -376,37 +329,16 @@ def _reject_models(arrays: Arrays, path: Path) -> None:
         raise ValueError(f"{path} looks like a model, which has learned already; `seqattractor recall {path.name}` uses it.")
 
 
-def _names_times(name: str) -> bool:
-    """Whether an array of this name may hold spike times."""
-    return "time" in name.lower() or seconds_of(name) is not None
-
-
-def _names_units(name: str) -> bool:
-    """Whether an array of this name may tell whose spikes they are."""
-    return any(word in name.lower() for word in ("unit", "neuron", "cell", "cluster"))
-
-
 def _split(array: NDArray[Any], lengths: NDArray[Any] | None) -> list[NDArray[Any]]:
-    """The sequences of an array (T, ...), where the file holds lengths that belong to it."""
+    """Return the sequences of an array (T, ...), where the file holds lengths that belong to it."""
     if lengths is None or lengths.ndim != 1 or lengths.dtype.kind not in "iu":
         return [array]
     belong = bool(((lengths > 0) & (lengths <= len(array))).all()) and int(lengths.sum(dtype=object)) == len(array)
     return list(split(array, lengths.astype(np.int64))) if belong else [array]
 
 
-def _unpack(packed: NDArray[Any], shape: NDArray[Any], path: Path, name: str) -> NDArray[Any]:
-    """Undo np.packbits(frames.reshape(T, -1), axis=1), given the shape of the frames."""
-    full = tuple(int(s) for s in shape.ravel()[:5]) if shape.dtype.kind in "iu" else ()
-    bits = int(np.prod(full[1:], dtype=object))
-    whole = packed.dtype == np.uint8 and packed.ndim == 2 and 1 < len(full) < 5 and min(full) > 0
-    if not (whole and packed.shape == (full[0], -(-bits // 8))):
-        raise ValueError(f"the array {brief(name)} in {path} does not fit the shape {full} that stands beside it.")
-    check_room(0, full[0] * bits, path)
-    return np.unpackbits(packed, axis=1, count=bits).reshape(full)
-
-
 def _rate(arrays: Arrays, name: str) -> float | None:
-    """The frame rate, where the file names one: fps, rate, fs or <name>_fs."""
+    """Return the frame rate, where the file names one: fps, rate, fs or <name>_fs."""
     for candidate in (f"{name}_fs", f"{name}_rate", *RATE_NAMES):
         value = arrays[candidate]().ravel() if candidate in arrays else np.zeros(0)
         if value.size == 1 and value.dtype.kind in "iuf" and 0 < value[0] < np.inf:

@@ -58,7 +58,7 @@ class Recalled:
         return picture_shape(self.frame_shape, self.code)
 
     def values(self, states: Patterns) -> NDArray[np.float64]:
-        """What units stand for: the values of patterns with a code, shape (..., *frame_shape without its last axis)."""
+        """Return what units stand for: the values of patterns with a code, shape (..., *frame_shape without its last axis)."""
         assert self.code is not None
         return self.code.decode(states.reshape(*states.shape[:-1], *self.frame_shape))
 
@@ -78,16 +78,16 @@ class Recalled:
 
     @property
     def seconds(self) -> float | None:
-        """How long a row lasts, where rows are time bins of a recording."""
+        """Return how long a row lasts, where rows are time bins of a recording."""
         return 1.0 / self.rate if self.kind in ("spikes", "traces") and self.rate else None
 
     @property
     def title(self) -> str:
-        """What stands beside the rows of `recall`."""
+        """Return what stands beside the rows of `recall`."""
         return "recall" if self.order else "patterns"
 
     def truth_at(self, t: int) -> str:
-        """What stands beside the truth of a row."""
+        """Return what stands beside the truth of a row."""
         return f"caught: {self.caught[1]}" if self.caught and t >= self.caught[0] else "stored"
 
     def step_at(self, t: int) -> int:
@@ -96,7 +96,7 @@ class Recalled:
 
     @cached_property
     def stored(self) -> Picture:
-        """The truth as a picture, shape (K, N), and ground where it is not known."""
+        """Return the truth as a picture, shape (K, N), and ground where it is not known."""
         stored = np.full(self.recall.shape, GROUND, dtype=np.uint8)
         if self.truth is not None:
             stored[: len(self.truth)] = mark(self.truth)
@@ -104,7 +104,7 @@ class Recalled:
 
     @cached_property
     def judged(self) -> Picture:
-        """The recall as a picture, shape (K, N), with errors marked where the truth is known and the cue is over."""
+        """Return the recall as a picture, shape (K, N), with errors marked where the truth is known and the cue is over."""
         picture = mark(self.recall)
         if self.truth is not None:
             known = slice(self.order, len(self.truth))
@@ -122,7 +122,7 @@ def mark(states: Patterns, truth: Patterns | None = None) -> Picture:
 
 
 def shade(recalled: Recalled, state: Patterns) -> Picture:
-    """One pattern with a code as red, green and blue, shape (height, width, 3)."""
+    """Return one pattern with a code as red, green and blue, shape (height, width, 3)."""
     assert recalled.code is not None
     assert recalled.picture_shape is not None
     code, values = recalled.code, recalled.values(state)
@@ -167,14 +167,14 @@ def strip_of(recalled: Recalled, n_frames: int = 10) -> Picture:
 
 
 def _moments(recalled: Recalled, most: int) -> list[int]:
-    """At most so many times, evenly from the first to the last."""
+    """Return at most so many times, evenly from the first to the last."""
     K = len(recalled.recall)
     moments: list[int] = np.unique(np.linspace(0, K - 1, min(K, most)).round().astype(int)).tolist()
     return moments
 
 
 def _rows_at(recalled: Recalled, t: int) -> dict[str, Picture]:
-    """Truth and recall at one time, and with a code the errors, as frames by their names."""
+    """Return truth and recall at one time, and with a code the errors, as frames by their names."""
     if recalled.code is None:
         rows = {} if recalled.truth is None else {"stored": recalled.stored[t]}
         rows |= {recalled.title: recalled.judged[t]}
@@ -226,7 +226,7 @@ def _raster_moment(recalled: Recalled, t: int) -> Picture:
 
 
 def _seconds(columns: int, wide: int, rate: float) -> Picture:
-    """An axis of seconds below rasters with so many columns of so many pixels: at most eight labels, in round steps."""
+    """Return an axis of seconds below rasters with so many columns of so many pixels: at most eight labels, in round steps."""
     whole = columns / rate
     power = 10.0 ** np.floor(np.log10(whole / 8))
     apart = next(power * k for k in (1, 2, 5, 10) if whole / (power * k) <= 8)
@@ -250,7 +250,7 @@ def _names(units: list[str], high: int) -> Picture:
 
 
 def _caption(recalled: Recalled, t: int, width: int) -> Picture:
-    """A bar of time, the step, and the overlap."""
+    """Return a bar of time, the step, and the overlap."""
     K = len(recalled.recall)
     bar = np.full((3, width), GROUND + 5, dtype=np.uint8)
     bar[:, : round(width * (t + 1) / K)] = INK
@@ -278,18 +278,18 @@ def _legend(recalled: Recalled, width: int) -> list[Picture]:
 
 
 def _panel(frame: Picture, pixels: int) -> Picture:
-    """A frame, enlarged so that its longer side has about this many pixels."""
+    """Return a frame, enlarged so that its longer side has about this many pixels."""
     scale = max(1, round(pixels / max(frame.shape[:2])))
     return _enlarged(frame, scale, scale)
 
 
 def _enlarged(picture: Picture, high: int, wide: int) -> Picture:
-    """A picture with so many rows and columns for each of its own."""
+    """Return a picture with so many rows and columns for each of its own."""
     return np.repeat(np.repeat(picture, high, axis=0), wide, axis=1)
 
 
 def _text(words: str, width: int, height: int = LINE) -> Picture:
-    """A line of text on the ground, in the middle of a given height."""
+    """Return a line of text on the ground, in the middle of a given height."""
     from PIL import Image, ImageDraw, ImageFont
 
     image = Image.new("L", (width, height), 0)
@@ -311,19 +311,19 @@ def _beside(parts: list[Picture]) -> Picture:
 
 
 def _framed(picture: Picture) -> Picture:
-    """A margin, and even sides, as video wants them."""
+    """Return a margin, and even sides, as video wants them."""
     height, width = picture.shape[:2]
     return _padded(picture, (GAP, GAP + height % 2), (GAP, GAP + width % 2))
 
 
 def _alike(parts: list[Picture]) -> list[Picture]:
-    """Pictures in red, green and blue, if one of them is."""
+    """Return pictures in red, green and blue, if one of them is."""
     coloured = any(part.ndim == 3 for part in parts)
     return [RGB[part] if coloured and part.ndim == 2 else part for part in parts]
 
 
 def _padded(picture: Picture, above_below: tuple[int, int], beside: tuple[int, int]) -> Picture:
-    """A picture with ground around it."""
+    """Return a picture with ground around it."""
     if picture.ndim == 2:
         return np.pad(picture, (above_below, beside), constant_values=GROUND)
     return np.pad(picture, (above_below, beside, (0, 0)), constant_values=int(RGB[GROUND, 0]))  # a grey

@@ -108,12 +108,12 @@ def _check_structure(file: Any, h5py: Any, path: Path) -> None:
 
 
 def _address(thing: Any, h5py: Any) -> int:
-    """Where an object stands in its file; two names of it have the same address."""
+    """Return where an object stands in its file; two names of it have the same address."""
     return int(h5py.h5o.get_info(thing.id).addr)
 
 
 def _leads_out(path: Path, place: str, target: object) -> BadFileError:
-    """The error of a file that takes data from elsewhere."""
+    """Return the error of a file that takes data from elsewhere."""
     there = brief(str(place).replace("//", "/"))
     return BadFileError(
         f"{path} takes {there} from another file, {brief(target)}; only what a file holds itself is read: export it."

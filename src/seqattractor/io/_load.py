@@ -77,13 +77,12 @@ def load(path: str | os.PathLike[str], **options: Any) -> Sequences:
     drop_near : int
         Drop a pattern that differs from the last one taken in at most so many units.
     key : str, optional
-        The name of the array in an npz or mat file; for spikes also two, ``"times,units"``. An array with a twin ``<key>_shape``
-        is bit-packed. In an NWB file the table of units or the time series, such as ``"position"`` or ``"ophys/DfOverF"``; by
-        default the units, or the only series.
+        The name of the array in an npz or mat file; for spikes also two, ``"times,units"``. In an NWB file
+        the table of units or the time series, such as ``"position"`` or ``"ophys/DfOverF"``; by default the
+        units, or the only series.
     time_axis : {0, 1}, optional
-        Which axis of an array or a table is time: 1 for neurons x time. By default 0 (of several sequences their first axis),
-        unless names of units before the rows, times above the columns or an array of as many times as there are columns show
-        otherwise, which a warning reports.
+        Which axis of an array or a table is time: 1 for neurons x time. By default 0 (of several sequences their first axis);
+        names before rows and times for columns need a choice.
     bin : float, optional
         The width of a time bin in seconds; makes a raster of spike times, and averages the time series of an NWB file, of which
         otherwise every sample is a time step.
@@ -169,10 +168,10 @@ def join(paths: Sequence[str | os.PathLike[str]], parts: list[Sequences]) -> Seq
         if part.frame_shape != first.frame_shape:
             raise ValueError(
                 f"{path} has frames of {_shape(part.frame_shape)}, but {paths[0]} has {_shape(first.frame_shape)}; "
-                + remedy("sequences in one network must have one size: give a {size}.", "bring them to one size.")
+                + remedy("sequences in one network must have one size: give a {size}.")
             )
         if part.code != first.code:
-            how = remedy("give one {value_range} for all", "bring their values into one range")
+            how = remedy("give one {value_range} for all")
             raise ValueError(f"{path} has other levels than {paths[0]}, because its values have another range; {how}.")
     return replace(
         first,
@@ -224,7 +223,7 @@ def align_units(part: Sequences, units: Sequence[str]) -> Sequences:
 
 
 def all_units(lists: list[list[str]]) -> list[str]:
-    """All names in natural order; of notes, all keys from the lowest to the highest."""
+    """Return all names in natural order; of notes, all keys from the lowest to the highest."""
     names = {name for names in lists for name in names}
     pitches = pitches_of(names)
     if pitches and not any(name.isdigit() for name in names):
@@ -238,7 +237,7 @@ def _read(path: Path, options: Options) -> Recording:
     """Read a file or a folder with the reader of its format, which is imported when it is needed."""
     name = _format(path, options)
     if options.epochs is not None and name not in ("nwb", "spikes"):
-        spikes = remedy("give {bin} for spikes, or leave {epochs} out", "leave them out")
+        spikes = remedy("give {bin} for spikes, or leave {epochs} out")
         raise NoEpochsError(f"{path} is read as neither spikes nor NWB, and only these have epochs; {spikes}.")
     module, _, function = FORMATS[name].reader.partition(":")
     recording: Recording = getattr(import_module(f"seqattractor.io.{module}"), function)(path, options)
@@ -256,7 +255,7 @@ def _format(path: Path, options: Options) -> str:
     name = options.format or by_name
     if name is None:
         known = ", ".join(s[1:] for kind in FORMATS.values() for s in kind.suffixes)
-        raise ValueError(f"{path} is of an unknown kind; known are folders and {known}" + remedy("; or give the {format}.", "."))
+        raise ValueError(f"{path} is of an unknown kind; known are folders and {known}; {remedy('or give the {format}')}.")
     return name
 
 
@@ -296,12 +295,12 @@ def as_sequences(recording: Recording, options: Options, path: Path | str) -> Se
 
 
 def without_repeats(patterns: Patterns, near: int) -> Patterns:
-    """Leave out every pattern that differs from the last one kept in at most so many units."""
-    kept = [0]
+    """Leave out every pattern that differs from the last one taken in at most so many units."""
+    taken = [0]
     for t in range(1, len(patterns)):
-        if np.count_nonzero(patterns[t] != patterns[kept[-1]]) > near:
-            kept.append(t)
-    return patterns[kept]
+        if np.count_nonzero(patterns[t] != patterns[taken[-1]]) > near:
+            taken.append(t)
+    return patterns[taken]
 
 
 def _pick(values: NDArray[Any], options: Options, path: Path | str) -> NDArray[Any]:
@@ -314,5 +313,5 @@ def _pick(values: NDArray[Any], options: Options, path: Path | str) -> NDArray[A
 
 
 def _shape(shape: tuple[int, ...]) -> str:
-    """A frame's shape in words."""
+    """Return a frame's shape in words."""
     return f"{shape[0]} units" if len(shape) == 1 else f"{shape[1]}x{shape[0]} pixels (width x height)"

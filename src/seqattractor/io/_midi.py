@@ -214,7 +214,7 @@ def _variable(value: int) -> bytes:
 
 
 def _find_step(score: Score) -> float:
-    """The coarsest grid on which nearly all notes start, in quarter notes; a sixteenth where none fits."""
+    """Return the coarsest grid on which nearly all notes start, in quarter notes; a sixteenth where none fits."""
     starts = np.array([note.start for note in score.notes]) / score.ticks
     fitting = (step for step in STEPS if np.mean(np.abs(starts / step - np.round(starts / step)) > 0.1) <= 0.01)
     return next(fitting, 0.25)

@@ -80,27 +80,27 @@ def _gather(path: Path, options: Options) -> tuple[Spikes | Signal, Epochs | Non
 
 
 def _has_spikes(thing: Any) -> bool:
-    """Whether an object is a table of units with spike times."""
+    """Return whether an object is a table of units with spike times."""
     return "spike_times" in getattr(thing, "colnames", ()) and hasattr(thing["spike_times"], "target")
 
 
 def _is_intervals(thing: Any) -> bool:
-    """Whether an object is a table of intervals, such as trials."""
+    """Return whether an object is a table of intervals, such as trials."""
     return {"start_time", "stop_time"} <= set(getattr(thing, "colnames", ()))
 
 
 def _is_signal(thing: Any) -> bool:
-    """Whether an object is a time series with one or two axes."""
+    """Return whether an object is a time series with one or two axes."""
     return hasattr(thing, "timestamps") and len(getattr(thing.data, "shape", ())) in (1, 2)
 
 
 def _is_recording(thing: Any) -> bool:
-    """Whether sequences can be made of an object."""
+    """Return whether sequences can be made of an object."""
     return _has_spikes(thing) or _is_signal(thing)
 
 
 def _choose(things: dict[str, Any], key: str | None, path: Path) -> str:
-    """Where the units or the time series stand that the user means."""
+    """Return where the units or the time series stand that the user means."""
     if key is not None:
         return _find(things, _is_recording, key, "units or time series", "{key}", path)
     for kind in (_has_spikes, _is_signal):
@@ -108,13 +108,13 @@ def _choose(things: dict[str, Any], key: str | None, path: Path) -> str:
         if len(places) == 1:
             return places[0]
         if places:
-            choose = remedy("choose one with {key}", "only a file with one of them can be read here")
+            choose = remedy("choose one with {key}")
             raise BadFileError(f"{path} holds {brief_list(places)}; {choose}.")
     raise BadFileError(f"{path} holds neither spikes nor a time series with one or two axes.")
 
 
 def _find(things: dict[str, Any], kind: Callable[[Any], bool], name: str, what: str, option: str, path: Path) -> str:
-    """The place of the only thing of a kind that ends with a name, or stands below it."""
+    """Return the place of the only thing of a kind that ends with a name, or stands below it."""
     places = [place for place, thing in things.items() if kind(thing)]
     wanted = name.strip("/")
     fitting = [place for place in places if f"/{place}".endswith(f"/{wanted}")]
@@ -122,13 +122,13 @@ def _find(things: dict[str, Any], kind: Callable[[Any], bool], name: str, what: 
     if len(fitting) == 1:
         return fitting[0]
     if fitting:
-        choose = remedy("give more of its place with " + option, "give more of its place")
+        choose = remedy("give more of its place with " + option)
         raise BadFileError(f"{path} holds {len(fitting)} things called {brief(name)}: {brief_list(fitting)}; {choose}.")
     raise BadFileError(f"{path} holds no {what} called {brief(name)}; there are: {brief_list(places)}.")
 
 
 def _spikes(table: Any, place: str, path: Path) -> Spikes:
-    """The spike times of each unit, by the numbers that the units have in the file."""
+    """Return the spike times of each unit, by the numbers that the units have in the file."""
     index = table["spike_times"]
     ids, ends = (read_numbers(x.data, place, path).astype(np.int64).tolist() for x in (table.id, index))
     times = read_numbers(index.target.data, place, path).astype(np.float64)
@@ -136,12 +136,12 @@ def _spikes(table: Any, place: str, path: Path) -> Spikes:
         raise TooLargeError(f"{path} names more than {MAX_COLUMNS} units, more than a network can have.")
     edges = [0, *ends]
     if not ends or len(set(ids)) != len(ends) or edges != sorted(edges) or edges[-1] > len(times):
-        raise BadFileError(f"{path} is damaged: {brief(place)} does not tell which spikes belong to which unit; save it again.")
+        raise BadFileError(f"{path} is damaged: {brief(place)} does not assign spikes to units; save it again.")
     return Spikes([str(unit) for unit in ids], [times[a:b] for a, b in zip(edges, ends, strict=False)])
 
 
 def _signal(series: Any, place: str, path: Path) -> Signal:
-    """A time series in the unit of measurement that the file names, with its times."""
+    """Return a time series in the unit of measurement that the file names, with its times."""
     values = read_numbers(series.data, place, path)
     values = values.reshape(len(values), -1)
     scale, shift = float(series.conversion or 1.0), float(series.offset or 0.0)
@@ -156,7 +156,7 @@ def _signal(series: Any, place: str, path: Path) -> Signal:
 
 
 def _columns(series: Any, count: int, place: str, path: Path) -> list[str]:
-    """What the columns of a series are called: cells and electrodes by their numbers, axes of space by letters."""
+    """Return what the columns of a series are called: cells and electrodes by their numbers, axes of space by letters."""
     region = getattr(series, "rois", getattr(series, "electrodes", None))
     if region is not None:
         rows, ids = (read_numbers(x, place, path).astype(np.int64) for x in (region.data, region.table.id.data))
@@ -168,7 +168,7 @@ def _columns(series: Any, count: int, place: str, path: Path) -> list[str]:
 
 
 def _epochs(table: Any, place: str, path: Path) -> Epochs:
-    """The intervals of a table, named by its column of names or labels, or by the table."""
+    """Return the intervals of a table, named by its column of names or labels, or by the table."""
     starts, ends = (read_numbers(table[name].data, place, path).astype(np.float64) for name in ("start_time", "stop_time"))
     if starts.ndim != 1 or starts.shape != ends.shape:
         raise BadFileError(f"{path} is damaged: {brief(place)} does not have an end for each start; save it again.")

@@ -20,7 +20,7 @@ from seqattractor.sequences._level_code import CHANNELS, CODES, MOST_LEVELS, cou
 
 LEAST_COST = 4096  # pixels: a frame costs something, however small it is
 LONGEST_NAME = 60
-LEVELS_OF_COLOUR = 8  # where nothing else is said
+LEVELS_OF_COLOUR = 8  # by default
 
 
 class Format(NamedTuple):
@@ -122,12 +122,12 @@ class Options:
 
     @property
     def n_levels(self) -> int | None:
-        """How many levels a value has; None for black and white. Colour has 8 unless something else is said."""
+        """Return how many levels a value has; None for black and white. Colour has 8 by default."""
         return self.levels or (LEVELS_OF_COLOUR if self.colour else None)
 
     @property
     def units_per_pixel(self) -> int:
-        """How many units a pixel takes."""
+        """Return how many units a pixel takes."""
         bits = 1 if self.n_levels is None else count_bits(self.n_levels, self.code)
         return bits * (CHANNELS if self.colour else 1)
 
@@ -179,8 +179,8 @@ def on_terms(chosen: Terms) -> Iterator[None]:
         _TERMS.reset(token)
 
 
-def remedy(words: str, instead: str) -> str:
-    """Return advice with {options} as the caller writes them; `instead` is for the lab, which has none.
+def remedy(words: str, instead: str | None = None) -> str:
+    """Return advice with {options} as the caller writes them; `instead` is for the lab, which reads pictures and arrays without.
 
     Examples
     --------
@@ -190,7 +190,7 @@ def remedy(words: str, instead: str) -> str:
     ...     remedy("turn it with {time_axis}", "turn it")
     'turn it with --time-axis'
     """
-    if terms().caller == "lab":
+    if terms().caller == "lab" and instead is not None:
         return instead
     flags = terms().caller == "command line"
     return re.sub(r"\{(\w+)\}", lambda option: f"--{option[1].replace('_', '-')}" if flags else option[1], words)

@@ -1,13 +1,9 @@
-"""The paper's data from the user's own copies: gait silhouettes of the OU-ISIR database, MNIST and Moving MNIST.
+"""The paper's data from the user's own copies: gait silhouettes of the OU-ISIR database and Moving MNIST.
 
 The gait database may not be passed on. Its download is laid out as
 ``OULP-C1V1_NormalizedSilhouette(88x128)/Seq00/<subject>/00000017.png``; frame numbers need not start at 1.
 """
 
-import gzip
-import io
-import struct
-import zlib
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -15,38 +11,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from seqattractor._checks import check_count, check_kind, say
+from seqattractor._checks import check_count
 from seqattractor._files import named_path
-from seqattractor.datasets._moving_digits import moving_digits, without_conflicts
 from seqattractor.io._arrays import open_arrays
-from seqattractor.io._options import TooLargeError, terms
-from seqattractor.io._pictures import pictures_in, read_still
-from seqattractor.noise import Seed
+from seqattractor.io._load import load
+from seqattractor.io._pictures import pictures_in
 from seqattractor.sequences import Sequences, binarize
+from seqattractor.sequences._transitions import without_conflicts
 
 SILHOUETTES = "OULP-C1V1_NormalizedSilhouette(88x128)"
-IDX_IMAGES = 0x00000803  # the magic number of an idx file of unsigned bytes in three dimensions
 
 
-def load_gait(
-    folder: str | Path,
-    *,
-    subject: str | int | None = None,
-    sequence: str = "Seq00",
-    n_frames: int | None = 103,
-    threshold: float = 127,
-) -> Sequences:
+def load_gait(folder: str | Path, *, n_frames: int | None = 103, threshold: float = 127) -> Sequences:
     """Read one silhouette sequence, as the paper learns in section 6.3.
 
     Parameters
     ----------
     folder : path
-        The folder of the whole download, its silhouette folder, one of ``Seq00``/``Seq01`` in it, or any
-        folder that holds the pictures of one sequence.
-    subject : str or int, optional
-        The number of the subject. By default the first one who has `n_frames` frames.
-    sequence : str, default="Seq00"
-        Which recording of the subject.
+        The whole download, of which ``Seq00`` is taken, or a folder in it; of several subjects the first
+        one who has `n_frames` frames. Or any folder that holds the pictures of one sequence.
     n_frames : int or None, default=103
         How many frames to take, from the first on (the paper's length); None takes all there are.
     threshold : float, default=127
@@ -71,93 +54,35 @@ def load_gait(
     >>> bool((X == walker()[:5]).all())
     True
     """
-    check_kind(sequence, str, "sequence", "the name of a folder")
     n_frames = None if n_frames is None else check_count(n_frames, "n_frames")
-    files = _frames_of(named_path(folder), subject, sequence, n_frames)
-    frames = [read_still(path) for path in files[:n_frames]]
-    for path, frame in zip(files, frames, strict=False):
-        if frame.shape != frames[0].shape:
-            raise ValueError(
-                f"{path} has the size {frame.shape}, but {files[0].name} has {frames[0].shape} "
-                "(height, width); all frames of a sequence must have one size."
-            )
-    return Sequences(binarize(frames, threshold), frame_shape=frames[0].shape, names=[files[0].parent.name], kind="pictures")
+    path = named_path(folder)
+    if not path.is_dir():
+        raise ValueError(f"there is no folder {path}.")
+    places = (path / SILHOUETTES / "Seq00", path / "Seq00", path)
+    subjects = (sorted(p for p in place.glob("*") if p.is_dir() and p.name.isdigit()) for place in places)
+    candidates = next(filter(None, subjects), [path])
+    counts = [len(pictures_in(candidate)) for candidate in candidates]
+    least = max(n_frames or 2, 2)
+    if not any(counts):
+        raise ValueError(f"{path} holds no pictures: give the folder that contains {SILHOUETTES}, or one of frames.")
+    if max(counts) < least:
+        raise ValueError(f"no sequence in {path} has {least} frames, the longest has {max(counts)}; ask for fewer (n_frames).")
+    first = next(candidate for candidate, count in zip(candidates, counts, strict=True) if count >= least)
+    return load(first, format="pictures", size=None, threshold=threshold, frames=(0, n_frames))
 
 
-def _subject_folders(folder: Path, sequence: str) -> list[Path]:
-    """The folders of all subjects, wherever in the layout `folder` stands; the folder itself where there are none."""
-    places = (folder / SILHOUETTES / sequence, folder / sequence, folder)
-    subjects = (sorted(path for path in place.glob("*") if path.is_dir() and path.name.isdigit()) for place in places)
-    return next(filter(None, subjects), [folder])
-
-
-def _frames_of(folder: Path, subject: str | int | None, sequence: str, n_frames: int | None) -> list[Path]:
-    """The files of the sequence in order of time; at least `n_frames` of them."""
-    if not folder.is_dir():
-        raise ValueError(f"there is no folder {folder}.")
-    candidates = _subject_folders(folder, sequence)
-    if subject is not None:
-        if not str(subject).isdigit():
-            raise ValueError(f"a subject must be a number, but it is {say(subject)}.")
-        candidates = [path for path in candidates if path.name.isdigit() and int(path.name) == int(subject)]
-        if not candidates:
-            raise ValueError(f"{folder} has no subject {subject} in {sequence}.")
-    longest = 0
-    for candidate in candidates:
-        # In the order of their numbers, or of their names where these are not numbers.
-        files = pictures_in(candidate, key=lambda path: (int(path.stem) if path.stem.isdigit() else 0, path.stem))
-        longest = max(longest, len(files))
-        if len(files) >= max(n_frames or 2, 2):
-            return files
-    if longest == 0:
-        raise ValueError(f"{folder} holds no pictures: give the folder that contains {SILHOUETTES}, or one of frames.")
-    raise ValueError(f"no sequence in {folder} has {n_frames or 2} frames, the longest has {longest}; ask for fewer (n_frames).")
-
-
-def load_mnist(path: str | Path) -> NDArray[np.uint8]:
-    """Read the images of MNIST from an idx file (also gzipped) or an npz or npy file.
+def load_moving_mnist(path: str | Path, n_sequences: int = 20, length: int = 20, *, threshold: float = 127) -> Sequences:
+    """Read the first sequences of Moving MNIST; those in which some frame would have two successors are left out.
 
     Parameters
     ----------
     path : path
-        ``train-images-idx3-ubyte`` with or without ``.gz``, ``mnist.npz`` (its ``x_train``), or any npy or npz
-        file with one array of shape (n, height, width).
-
-    Returns
-    -------
-    images : ndarray of shape (n, height, width), uint8
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     np.savez(f"{folder}/mnist.npz", x_train=np.zeros((5, 28, 28), np.uint8), y_train=np.zeros(5))
-    ...     load_mnist(f"{folder}/mnist.npz").shape
-    (5, 28, 28)
-    """
-    target = named_path(path)
-    return _digit_images(target, _read_array(target))
-
-
-def load_moving_mnist(
-    path: str | Path, n_sequences: int = 20, length: int = 20, *, threshold: float = 127, rng: Seed = 0
-) -> Sequences:
-    """Read the first sequences of Moving MNIST, or make such sequences from MNIST's digits.
-
-    Sequences in which some frame would have two different successors are left out.
-
-    Parameters
-    ----------
-    path : path
-        Moving MNIST (``mnist_test_seq.npy``: uint8, 20 x 10000 x 64 x 64, time first; an npz with the
-        sequences first is read too), or any file that `load_mnist` reads, from which sequences are then made
-        by `moving_digits`.
+        ``mnist_test_seq.npy`` (uint8, 20 x 10000 x 64 x 64, time first), or an npy or npz file with the
+        sequences first. Of MNIST itself, `datasets.moving_digits` makes such sequences.
     n_sequences, length : int, default=20
         How many sequences, and how many frames of each.
     threshold : float, default=127
         Grey values above it become +1.
-    rng : int, Generator or None, default=0
-        Draws sequences made from MNIST; not used for Moving MNIST.
 
     Returns
     -------
@@ -167,6 +92,7 @@ def load_moving_mnist(
     Examples
     --------
     >>> import tempfile
+    >>> from seqattractor.datasets import moving_digits
     >>> X = moving_digits(3, 20)
     >>> frames = X.reshape(3, 20, 64, 64).swapaxes(0, 1)  # time first, as in the download
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -175,12 +101,7 @@ def load_moving_mnist(
     >>> bool((again == X).all())
     True
     """
-    path = named_path(path)
-    array = _read_array(path)
-    if array.ndim == 3:
-        return moving_digits(n_sequences, length, digits=_digit_images(path, array), rng=rng)
-    if array.ndim != 4:
-        raise ValueError(f"{path} holds an array of shape {array.shape}; expected (20, n, 64, 64) or (n, 28, 28).")
+    array = _read_movies(named_path(path))
     if array.shape[0] != 20 and array.shape[1] == 20:  # sequences first
         array = array.swapaxes(0, 1)
     if array.shape[0] < length:
@@ -194,53 +115,19 @@ def load_moving_mnist(
     return Sequences(np.concatenate(chosen), np.full(n_sequences, length), frame_shape=array.shape[2:], kind="pictures")
 
 
-def _digit_images(path: Path, array: NDArray[Any]) -> NDArray[np.uint8]:
-    """Check that an array holds grey images."""
-    if array.ndim != 3 or array.size == 0:
-        raise ValueError(f"{path} holds an array of shape {array.shape}; images have the shape (n, height, width).")
-    return np.asarray(array, dtype=np.uint8)
-
-
-def _read_array(path: Path) -> NDArray[Any]:
-    """The array in an npy, npz or idx file."""
+def _read_movies(path: Path) -> NDArray[Any]:
+    """Return the array of four dimensions in an npy or npz file."""
     if not path.is_file():
         raise ValueError(f"there is no file {path}.")
-    try:
-        if path.suffix == ".npy":
-            array: NDArray[Any] = np.asanyarray(np.load(path, mmap_mode="r", allow_pickle=False))
-            if array.dtype.kind not in "biuf":
-                raise ValueError(f"it holds values of type {array.dtype}, not numbers.")
-            return array
-        return _from_npz(path) if path.suffix == ".npz" else _from_idx(path)
-    except TooLargeError:
-        raise
-    except (OSError, EOFError, struct.error, KeyError, ValueError, SyntaxError, TypeError, zlib.error) as error:
-        reason = str(error).splitlines()[0].rstrip(".") if str(error) else type(error).__name__
-        raise ValueError(f"{path} cannot be read as MNIST or Moving MNIST: {reason}.") from None
-
-
-def _from_npz(path: Path) -> NDArray[Any]:
-    """The first image array of an npz file: ``x_train`` where there is one."""
-    with open_arrays(path) as arrays:
-        for name in sorted(arrays, key=lambda name: (name != "x_train", name)):
-            if (array := arrays[name]()).ndim in (3, 4):
-                return array
-    raise ValueError("none of its arrays holds images.")
-
-
-def _from_idx(path: Path) -> NDArray[np.uint8]:
-    """The images of an idx file, gzipped or not."""
-    with path.open("rb") as file:
-        packed = file.read(2) == b"\x1f\x8b"
-        file.seek(0)
-        stream: io.BufferedIOBase = gzip.GzipFile(fileobj=file) if packed else file
-        magic, n, height, width = struct.unpack(">IIII", stream.read(16))
-        if magic != IDX_IMAGES:
-            raise ValueError("it is not an idx file of images.")
-        size = n * height * width
-        if size > terms().array_bytes:
-            raise TooLargeError(f"{path} promises {size / 1e6:.0f} MB of images, too many to read.")
-        raw = stream.read(size + 1)  # one more than promised is too many, and no more is unpacked
-        if len(raw) != size:
-            raise ValueError("it is cut short, or longer than it says; download it again.")
-    return np.frombuffer(raw, dtype=np.uint8).reshape(n, height, width)
+    if path.suffix == ".npy":
+        try:
+            array: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
+        except (OSError, EOFError, ValueError, SyntaxError, TypeError) as error:
+            reason = str(error).partition("\n")[0].rstrip(".")
+            raise ValueError(f"{path} cannot be read as Moving MNIST: {reason}.") from None
+    else:
+        with open_arrays(path) as arrays:
+            array = next((array for read in arrays.values() if (array := read()).ndim == 4), np.zeros(0))
+    if array.ndim != 4 or array.dtype.kind not in "biuf":
+        raise ValueError(f"{path} holds no numbers of the shape (20, n, 64, 64), as Moving MNIST does.")
+    return array

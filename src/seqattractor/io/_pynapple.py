@@ -150,7 +150,7 @@ def to_pynapple(
 
 
 def pynapple() -> Any:
-    """The package, or a sentence that says how to get it."""
+    """Return the package, or raise with advice on how to install it."""
     try:
         return import_module("pynapple")
     except ImportError:
@@ -158,7 +158,7 @@ def pynapple() -> Any:
 
 
 def _epochs(intervals: Any) -> Epochs:
-    """Epochs of an IntervalSet, with the names that it knows."""
+    """Return epochs of an IntervalSet, with the names that it has."""
     labels = next((column for column in LABELS if column in intervals.metadata_columns), None)
     names = None if labels is None else [str(label) for label in intervals[labels]]
     starts, ends = (np.asarray(times, dtype=np.float64) for times in (intervals.start, intervals.end))

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from seqattractor.encoders._threshold_encoder import otsu, row_medians
-from seqattractor.io._options import Options, TooLargeError, remedy, terms
+from seqattractor.io._options import Options, TooLargeError, bin_spikes_first, remedy, terms
 from seqattractor.sequences import LevelCode, Patterns, binarize
 from seqattractor.sequences._patterns import as_signs
+from seqattractor.sequences._thresholds import otsu, row_medians
 
 MAX_FRAMES = 100_000  # in one file; more is a mistake or an attack, not a sequence to store
 MAX_VALUES = 2**28  # frames x units in one file
@@ -40,7 +40,7 @@ class Recording:
     per_unit: bool = False
     """Whether a threshold that is found from the data is found for each column: neurons differ in brightness and rate."""
     value_range: tuple[float, float] | None = None
-    """The lowest and the highest value that there can be, where the kind of file tells them."""
+    """The lowest and the highest value that there can be, where the kind of file fixes them."""
 
 
 def check_room(n_frames: int, n_values: int, path: Path) -> None:
@@ -75,12 +75,12 @@ def collect_frames(frames: Iterable[NDArray[Any]], options: Options, path: Path)
 
 
 def _n_units(height: int, width: int, options: Options) -> int:
-    """How many units a picture takes."""
+    """Return how many units a picture takes."""
     return height * width * options.units_per_pixel
 
 
 def _by(frame: NDArray[Any]) -> str:
-    """A size in the words of pictures: width x height."""
+    """Return a size in the words of pictures: width x height."""
     return f"{frame.shape[1]}x{frame.shape[0]}"
 
 
@@ -110,7 +110,7 @@ def _resize(frame: NDArray[Any], options: Options, path: Path) -> NDArray[Any]:
 
     if frame.dtype == np.uint8:
         return resized(frame)
-    source = frame.astype(np.float32)  # of which Pillow knows one channel at a time
+    source = frame.astype(np.float32)  # of which Pillow resizes one channel at a time
     return resized(source) if source.ndim == 2 else np.stack([resized(channel) for channel in np.moveaxis(source, 2, 0)], axis=2)
 
 
@@ -152,7 +152,7 @@ def _negative(values: NDArray[Any], ends: float) -> NDArray[Any]:
 
 
 def _range_of(flat: list[NDArray[Any]], path: Path | str) -> tuple[float, float]:
-    """The lowest and the highest value of a file, between which levels are spread."""
+    """Return the lowest and the highest value of a file, between which levels are spread."""
     low, high = (float(end) for end in (min(v.min() for v in flat), max(v.max() for v in flat)))
     if low == high:
         choose = remedy("give a {value_range}", "check the file")
@@ -161,7 +161,7 @@ def _range_of(flat: list[NDArray[Any]], path: Path | str) -> tuple[float, float]
 
 
 def _by_threshold(flat: list[NDArray[Any]], recording: Recording, options: Options, path: Path | str) -> list[Patterns]:
-    """Black and white."""
+    """Cut values at a threshold: patterns in black and white."""
     if recording.per_unit and isinstance(options.threshold, str):
         thresholds = _per_unit(np.concatenate(flat), options.threshold)
         patterns = [as_signs(v > thresholds) for v in flat]
@@ -201,12 +201,11 @@ def _choose_threshold(flat: list[NDArray[Any]], threshold: str | None, pictures:
     if low == high:
         if low in (0, 1, -1, 255):  # a blank cue, for example; one of the two values is missing
             return 0.0
-        raise ValueError(f"all values in {path} are {low:g}, so there is nothing to tell apart; check the file.")
+        raise ValueError(f"all values in {path} are {low:g}, so there is nothing to distinguish; check the file.")
     if threshold is None and all(np.isin(v, (low, high)).all() for v in flat):
         return (float(low) + float(high)) / 2
     if threshold is None and not pictures:
-        raise ValueError(
-            f"{path} holds more than two values (from {low:g} to {high:g}); "
-            + remedy('give a {threshold}: a number above which a unit is on, "otsu" or "median".', "make them 0 and 1 first.")
-        )
+        choose = remedy('give a {threshold}: a number above which a unit is on, "otsu" or "median"', "make them 0 and 1 first")
+        spikes = f"; if these are times and units of spikes, {bin_spikes_first()}" if flat[0].shape[1] == 2 else ""
+        raise ValueError(f"{path} holds more than two values (from {low:g} to {high:g}); {choose}{spikes}.")
     return otsu(flat[0] if len(flat) == 1 else np.concatenate([v.ravel() for v in flat]))

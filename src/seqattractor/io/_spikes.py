@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from seqattractor._checks import as_numbers, check_count, check_number, check_positive, reject_masked
-from seqattractor.encoders._spike_binner import bins_of, n_bins_within, spike_raster
 from seqattractor.io._arrays import Arrays, open_arrays
 from seqattractor.io._options import FORMATS, NoEpochsError, Options, TooLargeError, bin_spikes_first, brief, brief_list, remedy
 from seqattractor.io._recording import MAX_FRAMES, MAX_VALUES, Recording, check_room
@@ -22,6 +21,19 @@ from seqattractor.io._text import MAX_COLUMNS, cells_in, number_of, seconds_of, 
 from seqattractor.sequences._columns import natural_key
 
 MAX_BYTES = 2**31  # of a raster
+ON_EDGE = 1e-6  # of a bin: a time that is nearer to an edge lies on it
+
+
+def bins_of(seconds: NDArray[np.float64], width: float) -> NDArray[np.int64]:
+    """Return the bin, from 0, in which each time lies; a time just short of an edge lies on it, as 0.3 / 0.1 is just below 3."""
+    with np.errstate(over="ignore"):
+        bins = np.minimum(seconds / width, 2.0**62)
+    return np.floor(bins + ON_EDGE).astype(np.int64)
+
+
+def n_bins_within(start: float, end: float, width: float) -> int:
+    """Count the bins whose middle lies in an interval, with which the first begins: those of pynapple's `count`."""
+    return int(bins_of(np.array([end - start + width / 2]), width)[0])
 
 
 def bin_spikes(
@@ -77,7 +89,7 @@ def bin_spikes(
     highest = int(who.max(initial=-1))
     columns = highest + 1 if n_units is None else check_count(n_units, "n_units")
     if columns == 0:
-        raise ValueError("there are no spikes, so n_units must tell how many units there are.")
+        raise ValueError("there are no spikes, so n_units must give the number of units.")
     if highest >= columns:
         raise ValueError(f"there is a spike of unit {highest}, but n_units is {columns}; units count from 0.")
     first = float(seconds.min()) if start is None else check_number(start, "start")
@@ -88,7 +100,14 @@ def bin_spikes(
     if n_bins * columns * (4 if counts else 1) > MAX_BYTES:
         raise ValueError(f"a raster of {n_bins} bins and {columns} units is too large; take wider bins.")
     inside = (seconds >= first) & (seconds <= last)
-    return spike_raster(bins_of(seconds[inside] - first, apart), who[inside], n_bins, columns, counts=counts)
+    bins, who = bins_of(seconds[inside] - first, apart), who[inside]
+    counted = np.zeros((n_bins, columns), dtype=np.int32 if counts else np.uint8)
+    where = bins[bins < n_bins], who[bins < n_bins]
+    if counts:
+        np.add.at(counted, where, 1)
+    else:
+        counted[where] = 1
+    return counted
 
 
 def _flat(values: ArrayLike, name: str, least: int) -> NDArray[np.float64]:
@@ -195,7 +214,8 @@ def cut_signal(
     step = float(np.median(np.diff(times))) if len(times) > 1 else 0.0
     rate = 1.0 / width if width else float(f"{1.0 / step:.6g}") if step > 0 else None  # times are known to nanoseconds
     if rate is None:
-        raise ValueError(f"{what} has too few samples at different times to tell their rate; {_give_a_bin(what)}.")
+        average = f"average them in bins with {_bin_option(what)}"
+        raise ValueError(f"{what} has too few samples at different times to compute their rate; {average}.")
     epochs = _of_some_length(epochs, width or step, what)
     _check_room(sum(n_bins_within(start, end, width or step) for start, end, _ in epochs), len(units), width or step, what)
     found = []
@@ -210,21 +230,21 @@ def cut_signal(
 
 
 def _samples(times: NDArray[np.float64], values: NDArray[Any], step: float, name: str, what: Path | str) -> NDArray[Any]:
-    """All samples of an epoch, (T, N), which must follow each other without a gap."""
+    """Return all samples of an epoch, (T, N), which must follow each other without a gap."""
     gaps = np.flatnonzero(np.diff(times) > UNEVEN * step)
     if not len(times):
         raise ValueError(f"{what} has no sample in {name}; leave that out.")
     if len(gaps):
         t, longer = float(times[gaps[0]]), float(np.diff(times)[gaps[0]])
         gap = f"{what} has no sample for {longer:.6g} s after {t:.6g} s, in {name}, but usually one each {step:.6g} s"
-        raise ValueError(f"{gap}; {_give_a_bin(what)}.")
+        raise ValueError(f"{gap}; average them in bins of a width in seconds, with {_bin_option(what)}.")
     return values
 
 
 def _averages(
     times: NDArray[np.float64], values: NDArray[Any], n_bins: int, width: float, place: tuple[float, str], what: Path | str
 ) -> NDArray[np.float64]:
-    """The average of the samples of an epoch in each bin, (n_bins, N); times count from its start."""
+    """Return the average of the samples of an epoch in each bin, (n_bins, N); times count from its start."""
     rows = bins_of(times, width)
     rows = rows[: np.searchsorted(rows, n_bins)]
     filled, first = np.unique(rows, return_index=True)
@@ -232,7 +252,9 @@ def _averages(
         start, name = place
         empty = int(np.setdiff1d(np.arange(n_bins), filled)[0])
         first_empty = f"between {start + empty * width:.6g} and {start + (empty + 1) * width:.6g} s"
-        raise ValueError(f"{what} has no sample {first_empty}, in {name}; {_wider(what)}.")
+        raise ValueError(
+            f"{what} has no sample {first_empty}, in {name}; take wider bins with {_bin_option(what)}, or other epochs."
+        )
     sums = np.add.reduceat(values[: len(rows)], first, axis=0, dtype=np.float64)
     return np.asarray(sums / np.diff(first, append=len(rows))[:, None])
 
@@ -258,22 +280,12 @@ def _check_room(n_bins: int, n_units: int, width: float, what: Path | str) -> No
     """Reject more bins than can be stored, before memory is used for them."""
     if n_bins > MAX_FRAMES or n_bins * n_units > MAX_VALUES:
         room = f"{n_bins} bins of {width:g} s and {n_units} units, more than can be stored"
-        raise TooLargeError(f"{what} has {room}; {_wider(what)}.")
+        raise TooLargeError(f"{what} has {room}; take wider bins with {_bin_option(what)}, or other epochs.")
 
 
-def _give_a_bin(what: Path | str) -> str:
-    """What to do about samples that are not evenly spaced; of a file and of an object of pynapple the option has two names."""
-    return remedy(f"average them in bins of a width in seconds, with {_option(what)}", "average them first")
-
-
-def _wider(what: Path | str) -> str:
-    """What to do about bins that are too narrow."""
-    return remedy(f"take wider bins with {_option(what)}, or other {{epochs}}", "take wider bins")
-
-
-def _option(what: Path | str) -> str:
-    """How the width of bins is called where a file is read, and where an object of pynapple is."""
-    return "{bin}" if isinstance(what, Path) else "bin_size"
+def _bin_option(what: Path | str) -> str:
+    """Name the option for the width of bins: of a file, or of an object of pynapple."""
+    return remedy("{bin}") if isinstance(what, Path) else "bin_size"
 
 
 Spikes = tuple[NDArray[Any], list[str], NDArray[Any]]
@@ -293,6 +305,11 @@ def read_spikes(path: Path, options: Options) -> Recording:
     seconds = times.astype(np.float64)
     if len(labels) > MAX_COLUMNS:
         raise TooLargeError(f"{path} names more than {MAX_COLUMNS} units, more than a network can have.")
+    if (fraction := next((label for label in labels if (number_of(label) or 0.0) % 1), None)) is not None:
+        raise ValueError(
+            f"{path} has the fraction {fraction} for a unit, as if units came before times; put times in the first column, "
+            "or name the columns of a table in its first line, such as unit,time."
+        )
     names = sorted(labels, key=natural_key)
     place = {name: k for k, name in enumerate(names)}
     units = np.array([place[name] for name in labels])[which]
@@ -334,29 +351,24 @@ def _from_one(arrays: Arrays, name: str, path: Path) -> Spikes:
         units = [str(k) for k in range(1, len(trains) + 1)]
         return np.concatenate([np.zeros(0), *trains]), units, np.repeat(np.arange(len(trains)), [len(train) for train in trains])
     if array.ndim != 2 or array.shape[1] != 2 or array.dtype.kind not in "iuf":
-        two = remedy("or two arrays that {key} names", "or two arrays that are called times and units")
+        two = remedy("or two arrays that {key} names")
         shape = f"is of type {array.dtype} and has the shape {array.shape}"
         raise ValueError(f"the array {brief(name)} in {path} {shape}; spikes have (n, 2), a time and a unit in each row, {two}.")
-    if (array[:, 1] % 1 != 0).any():
-        raise ValueError(
-            f"the array {brief(name)} in {path} has fractions in its second column; "
-            "spikes have a time in seconds in the first and the number of a unit in the second."
-        )
     return array[:, 0], *_numbered(array[:, 1])
 
 
 def _numbered(units: NDArray[Any]) -> tuple[list[str], NDArray[Any]]:
-    """Units as names and, for each spike, its place among them; whole numbers of any type are named alike."""
+    """Return units as names and, for each spike, its place among them; whole numbers of any type are named alike."""
     whole = units.dtype.kind == "f" and bool((units % 1 == 0).all()) and bool((np.abs(units) < 2**53).all())
     values, which = np.unique(units.astype(np.int64) if whole else units, return_inverse=True)
     return [str(value) for value in values], which.ravel()
 
 
 def _named(names: list[str], words: tuple[str, ...], path: Path) -> str:
-    """The only array whose name contains one of the words."""
+    """Return the only array whose name contains one of the words."""
     fitting = [name for name in names if any(word in name.lower() for word in words)]
     if len(fitting) != 1:
-        choose = remedy("say which are the spike times and units with {key}", "call them times and units")
+        choose = remedy("name the spike times and units with {key}")
         raise ValueError(f"{path} holds the arrays {brief_list(names)}; {choose}.")
     return fitting[0]
 
@@ -382,16 +394,4 @@ def _from_text(path: Path) -> Spikes:
         if value is not None:
             times.append(value * scale)
             which.append(names.setdefault(cells[who], len(names)))
-    if not headed:
-        _reject_swapped(path, np.array(times), list(names))
     return np.array(times), list(names), np.array(which)
-
-
-def _reject_swapped(path: Path, times: NDArray[Any], names: list[str]) -> None:
-    """Reject two columns without names of which the first looks like units and the second like times."""
-    others = [number_of(name) for name in names[:1000]]
-    if len(times) > 2 and (times == np.floor(times)).all() and any(value is not None and value % 1 for value in others):
-        raise ValueError(
-            f"{path} has whole numbers in its first column and fractions in its second, as if units came before times; "
-            "write a first line with the names of the columns, such as unit,time, or put times first."
-        )

@@ -125,7 +125,7 @@ def _understand(answer: IO[bytes], code: int, late: bool, bounds: Bounds, first:
 
 
 def _too_much_memory(path: str, bounds: Bounds) -> TooLargeError:
-    """The error of a process that was ended because of its memory."""
+    """Return the error of a process that was ended because of its memory."""
     return TooLargeError(f"{path} takes more than {bounds.memory / 1e9:.1f} GB of memory to read; {shrink_it()}.")
 
 

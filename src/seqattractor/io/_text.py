@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import re
-import warnings
 from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -15,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from seqattractor.io._options import Budget, Options, TooLargeError, bin_spikes_first, brief, remedy, terms
+from seqattractor.io._options import Budget, Options, TooLargeError, bin_spikes_first, brief, remedy
 from seqattractor.io._recording import Recording, check_room, collect_frames
 
 OFF = " .·-_0"  # these characters are off in text art, all others on
@@ -25,9 +24,6 @@ STEP_NAMES = ("frame", "frames", "bin", "bins", "step", "steps", "sample", "samp
 UNIT_NAMES = ("id", *(word + end for word in ("unit", "neuron", "cell", "cluster", "roi") for end in ("", "s", "_id", " id")))
 _PER_SECOND = {"s": 1.0, "sec": 1.0, "seconds": 1.0, "ms": 1e-3, "us": 1e-6}
 _TIME = re.compile(r"(times?|t|timestamps?|seconds|spike[_ ]?times?)(?:[ _]?[\[(]?(s|sec|seconds|ms|us)[\])]?)?")
-_NAMED_UNIT = re.compile(r"(?:unit|neuron|cell|cluster|roi|n|u|c)[ _#-]*\d+")
-_NAMED_TIME = re.compile(r"(?:t|time|bin|frame)[ _=#-]*\d+(?:\.\d+)?(?: ?m?s)?|\d+(?:\.\d+)? ?m?s")
-_FAR_MORE = 4  # times as many columns as rows: time is longer than a population is large
 
 
 def read_text(path: Path, options: Options) -> Recording:
@@ -66,13 +62,13 @@ def read_table(path: Path, options: Options) -> Recording:
     first = tables[0]
     if first.values.shape[1] == 0:
         raise ValueError(f"{path} has a column of times, but no units.")
-    reject_spikes(first, path)
-    if rate is None and is_turned(first, path, options.time_axis):
+    if rate is None and _is_turned(first, path, options.time_axis):
         if len(tables) > 1:
             raise ValueError(f"{path} has times along its columns, so it can hold only one sequence; write one file for each.")
         times = times_in(first.columns)
         seconds = times is not None and (times % 1).any()  # whole numbers count bins
-        tables, rate = [first.turned()], _rate(times) if times is not None and seconds else None
+        turned = Table(first.values.T, columns=first.rows, rows=first.columns)
+        tables, rate = [turned], rate_of(times) if times is not None and seconds else None
     names = [path.stem] if len(tables) == 1 else [f"{path.stem}[{s}]" for s in range(len(tables))]
     return Recording([table.values for table in tables], "table", names, units=tables[0].columns, rate=rate)
 
@@ -100,7 +96,7 @@ def cells_in(path: Path) -> Iterator[Iterator[tuple[int, list[str]]]]:
 
 
 def number_of(cell: str) -> float | None:
-    """A cell as a number, or None."""
+    """Return a cell as a number, or None."""
     try:
         return None if "_" in cell else float(cell)  # 1_0 is ten in Python only
     except ValueError:
@@ -125,7 +121,7 @@ def _cells(line: str, number: int, path: Path) -> list[str]:
 
 
 def _numbers(path: Path) -> list[Table]:
-    """The blocks of rows; the first one knows what stands above the columns."""
+    """Return the blocks of rows; the first one has the names of the columns."""
     header: list[str] | None = None
     tables: list[Table] = []
     named: bool | None = None  # whether a name stands before each row
@@ -203,47 +199,29 @@ def _with_names(tables: list[Table]) -> list[Table]:
 
 
 def _numbers_above(first: NDArray[Any], below: NDArray[Any]) -> list[str] | None:
-    """What a first row of rising numbers calls the columns: MIDI numbers over a piano roll of 0/1 or +-1, or times."""
-    if not len(below) or len(first) < 3 or not np.all(np.diff(first) > 0):
-        return None
-    names = [f"{value:.12g}" for value in first]
-    if np.all(first == np.floor(first)):
-        return names if np.isin(below, (-1, 0, 1)).all() else None
-    rising = bool((np.diff(below, axis=1) > 0).all(axis=1).any())
-    return names if times_in(names) is not None and not rising else None
+    """Return a first row of rising numbers as names of columns if only 0/1 or +-1 stand below: MIDI numbers or times."""
+    above = len(below) > 0 and len(first) > 2 and bool(np.all(np.diff(first) > 0))
+    return [f"{value:.12g}" for value in first] if above and np.isin(below, (-1, 0, 1)).all() else None
 
 
 def _without_times(tables: list[Table]) -> tuple[list[Table], float | None]:
-    """Take a column of times off, and give the rows per second that it tells; None where there is no such column."""
+    """Take a column of times off, and return the rows per second, or None where there is no such column."""
     first = tables[0]
     scales = [seconds_of(name) for name in first.columns or ()]
     time = next((k for k, scale in enumerate(scales) if scale is not None), None)
     if time is None or first.columns is None or first.rows is not None:
         return tables, None
-    rate = _rate(first.values[:, time] * (scales[time] or 1.0))
+    rate = rate_of(first.values[:, time] * (scales[time] or 1.0))
     corner, columns = first.columns[time], first.columns[:time] + first.columns[time + 1 :]
     tables = [replace(table, values=np.delete(table.values, time, axis=1)) for table in tables]
     return [replace(tables[0], columns=columns, corner=corner), *tables[1:]], rate
 
 
-def reject_spikes(table: Table, path: Path) -> None:
-    """Reject two columns without names, of which one rises like times and the other counts units."""
-    if table.columns is not None or table.rows is not None or table.values.shape[1] != 2 or len(table.values) < 5:
-        return
-    for time, unit in ((0, 1), (1, 0)):
-        when, who = table.values[:, time], table.values[:, unit]
-        whole = bool((who == np.floor(who)).all()) and who.min() >= 0
-        apart = np.diff(when)
-        even = len(apart) and np.ptp(apart) <= 1e-6 * apart.max()  # then it may be one unit beside the times of its bins
-        if whole and (apart >= 0).all() and (when % 1).any() and not (even and who.max() <= 1):
-            where = f"times in column {time + 1} and units in column {unit + 1}"
-            raise ValueError(f"{path} looks like spike times ({where}); {bin_spikes_first()}.")
-
-
-def _rate(times: NDArray[Any]) -> float | None:
-    """Rows per second, from a column of times."""
+def rate_of(times: NDArray[Any]) -> float | None:
+    """Return rows per second, from a column of times."""
     apart = float(np.median(np.diff(times))) if len(times) > 1 else 0.0
-    return float(f"{1.0 / apart:.9g}") if apart > 0 else None  # 0.05 s are 20 rows, not 19.999999999999982
+    rate = float(f"{1.0 / apart:.9g}") if apart > 0 else 0.0  # 0.05 s are 20 rows, not 19.999999999999982
+    return rate if 0 < rate < np.inf else None
 
 
 @dataclass(frozen=True)
@@ -258,10 +236,6 @@ class Table:
     """What stands before the rows, where that is not a number."""
     corner: str = ""
     """What stands above those, or above a first column that was taken off."""
-
-    def turned(self) -> Table:
-        """Return it with rows and columns exchanged."""
-        return replace(self, values=self.values.T, columns=self.rows, rows=self.columns)
 
 
 def seconds_of(name: str) -> float | None:
@@ -280,61 +254,22 @@ def times_in(names: list[str] | None) -> NDArray[np.float64] | None:
     return values if len(values) > 2 and apart.min() > 0 and np.ptp(apart) <= 0.01 * apart.max() else None
 
 
-def is_turned(table: Table, path: Path, time_axis: int | None) -> bool:
-    """Return whether time runs along the columns: as the user says, or else as what stands beside the numbers says."""
+def _is_turned(table: Table, path: Path, time_axis: int | None) -> bool:
+    """Return whether time runs along the columns, about which names before rows and times above columns raise a question."""
     if time_axis is not None:
         return time_axis == 1
     if seconds_of(table.corner) is not None or table.corner.lower() in STEP_NAMES:
         return False
-    evidence = _evidence(table)
-    if evidence is None:
-        if table.rows is not None and not _are_times(table):
-            asked = "and nothing says whether rows are units or time steps: give {time_axis} 1 for units, 0 for time steps"
-            words = remedy(asked, "which is not read: take it away")
-            raise ValueError(f"{path} has a name before each row, such as {brief(table.rows[0])}, {words}.")
+    times = times_in(table.columns)
+    if table.rows is not None:
+        beside = f"a name before each row, such as {brief(table.rows[0])}"
+    elif times is not None and table.columns and (times % 1).any():
+        beside = f"times above its columns, {table.columns[0]} to {table.columns[-1]}"
+    else:
         return False
-    assume_turned(table.values.shape, evidence, path)
-    return True
+    raise ValueError(f"{path} has {beside}; {choose_time_axis()}.")
 
 
-def assume_turned(shape: tuple[int, ...], evidence: str, path: Path) -> None:
-    """Warn that rows are taken for units, and why; in the lab, which offers no choice, raise instead."""
-    if terms().caller == "lab":
-        raise ValueError(
-            f"{path} seems to hold a row for each unit, because {evidence}; turn it so that each row is a time step."
-        )
-    instead = remedy("{time_axis} 1 says so without this warning, {time_axis} 0 makes rows time steps", "")
-    warnings.warn(
-        f"{path} is read as {shape[0]} units (rows) x {shape[1]} time steps (columns), because {evidence}; {instead}.",
-        stacklevel=2,
-    )
-
-
-def _evidence(table: Table) -> str | None:
-    """Why rows should be units, in words; None where nothing says so."""
-    rows, columns = table.rows, table.columns
-    times = times_in(columns)
-    fractions = times is not None and bool((times % 1).any())
-    if rows is not None:
-        if table.corner.lower() in UNIT_NAMES:
-            return f"the first column is called {brief(table.corner)}"
-        if all(_NAMED_UNIT.fullmatch(name.lower()) for name in rows):
-            return f"the rows are called {brief(rows[0])} to {brief(rows[-1])}"
-        if times is not None and not _are_times(table):
-            return f"the rows have names and the columns times, {columns[0]} to {columns[-1]}" if columns else None
-    elif fractions and columns:
-        return f"the columns are headed by times, {columns[0]} to {columns[-1]}"
-    if columns and len(columns) > 2 and all(_NAMED_TIME.fullmatch(name.lower()) for name in columns):
-        return f"the columns are called {brief(columns[0])} to {brief(columns[-1])}"
-    return None
-
-
-def _are_times(table: Table) -> bool:
-    """Whether the names before the rows are those of time steps, such as t1, or dates and times of day."""
-    clock = re.compile(r"(?=.*\d)[\d\s:./T+-]+Z?|" + _NAMED_TIME.pattern, re.IGNORECASE)
-    return table.rows is not None and all(clock.fullmatch(name) for name in table.rows)
-
-
-def may_be_turned(rows: int, columns: int) -> bool:
-    """Whether a table without names has so many more columns than rows that time might run along them."""
-    return columns >= _FAR_MORE * rows
+def choose_time_axis() -> str:
+    """Return advice for numbers that may stand either way round."""
+    return remedy("give {time_axis} 1 if each column is a time step, 0 if each row is", "turn it so that each row is a time step")

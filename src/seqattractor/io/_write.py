@@ -43,7 +43,7 @@ def write(path: str | os.PathLike[str], patterns: ArrayLike, truth: ArrayLike | 
         Sequences to show to others, or what ``net.recall`` gave.
     truth : Sequences, or array of +-1 of shape (L, N), optional
         What should have come; wrong units are marked. The shape of frames, their rate and the names of units are those of
-        `patterns` or of `truth`, whichever knows them.
+        `patterns`, or of `truth` where `patterns` has none.
     order : int, optional
         How many patterns at the beginning are the cue. By default 1 beside a truth, and 0 without.
 
@@ -94,7 +94,9 @@ def check_writable(path: Path, recalled: Recalled) -> None:
 
 
 def _write_animation(path: Path, recalled: Recalled) -> None:
-    """A GIF or WebP that runs for ever, with a longer stay on the cue and on the end."""
+    """Write a GIF or WebP that runs for ever, with a longer stay on the cue and on the end."""
+    from PIL import Image as pil
+
     pictures = [_image(frame) for frame in compose.frames_of(recalled)]
     moment = round(1000 / _rate(recalled))
     stays = [moment] * len(pictures)
@@ -102,19 +104,19 @@ def _write_animation(path: Path, recalled: Recalled) -> None:
     kind = path.suffix[1:].upper()
     more = {"optimize": False, "disposal": 1} if kind == "GIF" else {"lossless": True}
     if kind == "GIF":  # which has 256 colours in a frame; those of black and white have their palette already
-        pictures = [picture if picture.mode == "P" else _with_palette(picture) for picture in pictures]
+        pictures = [p if p.mode == "P" else p.quantize(256, dither=pil.Dither.NONE) for p in pictures]
     with atomic_write(path) as file:
         pictures[0].save(file, kind, save_all=True, append_images=pictures[1:], duration=stays, loop=0, **more)
 
 
 def _write_strip(path: Path, recalled: Recalled) -> None:
-    """One picture with frames over time."""
+    """Write one picture with frames over time."""
     with atomic_write(path) as file:
         _image(compose.strip_of(recalled)).save(file, format="PNG")
 
 
 def _write_figure(path: Path, recalled: Recalled) -> None:
-    """The same picture as a page of PDF or SVG, pixel by pixel, 96 of them to an inch."""
+    """Write the same picture as a page of PDF or SVG, pixel by pixel, 96 of them to an inch."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
@@ -132,7 +134,7 @@ def _write_figure(path: Path, recalled: Recalled) -> None:
 
 
 def _write_video(path: Path, recalled: Recalled) -> None:
-    """A video of the same pictures as the GIF."""
+    """Write a video of the same pictures as the GIF."""
     frames = [compose.RGB[frame] if frame.ndim == 2 else frame for frame in compose.frames_of(recalled)]
     with tempfile.TemporaryDirectory() as folder, atomic_write(path) as file:
         part = Path(folder) / path.name  # ffmpeg goes back to the beginning of what it writes, so it needs a name
@@ -141,7 +143,7 @@ def _write_video(path: Path, recalled: Recalled) -> None:
 
 
 def _write_arrays(path: Path, recalled: Recalled) -> None:
-    """All arrays as zeros and ones in the shape of frames, or as the values that units stand for, with the overlaps."""
+    """Write all arrays as zeros and ones in the shape of frames, or as the values that units stand for, with the overlaps."""
     arrays = {"recall": _values(recalled, recalled.recall)}
     if recalled.order:
         arrays["cue"] = _values(recalled, recalled.recall[: recalled.order])
@@ -158,7 +160,7 @@ def _write_arrays(path: Path, recalled: Recalled) -> None:
 
 
 def _values(recalled: Recalled, states: Patterns) -> NDArray[Any]:
-    """What units stand for: 0 and 1, or with a code values, as whole numbers where they are those of pictures."""
+    """Return what units stand for: 0 and 1, or with a code values, as whole numbers where they are those of pictures."""
     if recalled.code is None:
         return unbinarize(states, recalled.frame_shape)
     values = recalled.values(states)
@@ -166,29 +168,22 @@ def _values(recalled: Recalled, states: Patterns) -> NDArray[Any]:
 
 
 def _write_table(path: Path, recalled: Recalled) -> None:
-    """The recall as rows of zeros and ones, with the names of the units where they have some, and of spikes with the times."""
+    """Write the recall as rows of zeros and ones, with the names of the units if they have some, and the times of spikes."""
     seconds = recalled.seconds if recalled.units else None
     lines = [",".join(recalled.units)] if recalled.units and not all(u.isdigit() for u in recalled.units) else []
     if seconds is not None:
         lines = [",".join(["time", *(recalled.units or ())])]
     ends = set() if recalled.lengths is None else set(np.cumsum(recalled.lengths)[:-1].tolist())
-    for t, row in enumerate(recalled.recall):
+    for t, values in enumerate(_values(recalled, recalled.recall).reshape(len(recalled.recall), -1)):
         lines += [""] if t in ends else []  # a blank line separates sequences
         time = [] if seconds is None else [f"{t * seconds:.9g}"]
-        lines.append(",".join([*time, *_cells(recalled, row)]))
+        lines.append(",".join([*time, *(f"{value:.6g}" for value in values.tolist())]))
     with atomic_write(path) as file:
         file.write(("\n".join(lines) + "\n").encode())
 
 
-def _cells(recalled: Recalled, row: Patterns) -> list[str]:
-    """The cells of a line: zeros and ones, or with a code values."""
-    if recalled.code is None:
-        return ["1" if value > 0 else "0" for value in row]
-    return [f"{value:.6g}" for value in _values(recalled, row[None]).ravel()]
-
-
 def _write_text(path: Path, recalled: Recalled) -> None:
-    """The recall as text art."""
+    """Write the recall as text art."""
     frames = recalled.recall.reshape(-1, *recalled.frame_shape)
     blocks = ("\n".join("".join("#" if value > 0 else "." for value in row) for row in frame) for frame in frames)
     with atomic_write(path) as file:
@@ -196,12 +191,12 @@ def _write_text(path: Path, recalled: Recalled) -> None:
 
 
 def _write_music(path: Path, recalled: Recalled) -> None:
-    """The recall as a MIDI file."""
+    """Write the recall as a MIDI file."""
     midi.write_midi(path, recalled.recall, _pitches(recalled), step=recalled.step or 1.0, rate=recalled.rate)
 
 
 def _write_folder(path: Path, recalled: Recalled) -> None:
-    """The recall as a folder of PNG frames."""
+    """Write the recall as a folder of PNG frames."""
     from PIL import Image
 
     if recalled.code is None:
@@ -221,7 +216,7 @@ def _write_folder(path: Path, recalled: Recalled) -> None:
 
 
 def _image(picture: compose.Picture) -> Image:
-    """A picture with the palette, or in red, green and blue."""
+    """Return a picture with the palette, or in red, green and blue."""
     from PIL import Image as pil
 
     image = pil.fromarray(picture)
@@ -230,22 +225,15 @@ def _image(picture: compose.Picture) -> Image:
     return image
 
 
-def _with_palette(picture: Image) -> Image:
-    """A picture in at most 256 colours; where it has no more, they stay what they are."""
-    from PIL import Image as pil
-
-    return picture.quantize(256, dither=pil.Dither.NONE)
-
-
 def _rate(recalled: Recalled) -> float:
-    """Frames per second of an animation."""
+    """Return the frames per second of an animation."""
     moments = min(len(recalled.recall), compose.MAX_MOMENTS)
     rate = (recalled.rate or DEFAULT_RATE) * moments / len(recalled.recall)
     return min(max(rate, SLOWEST), FASTEST)
 
 
 def _pitches(recalled: Recalled) -> list[int]:
-    """The MIDI numbers of the units, which must be their names."""
+    """Return the MIDI numbers of the units, which must be their names."""
     pitches = pitches_of(recalled.units or [])
     if recalled.kind not in ("music", "table") or not pitches:
         raise ValueError(

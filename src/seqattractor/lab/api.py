@@ -21,7 +21,7 @@ from seqattractor.lab.choices import NETWORKS, OWN, Chosen, Own, degree_for, rea
 from seqattractor.lab.jobs import Job, Visit, Visits
 from seqattractor.lab.materials import CATALOGUE, Material, make_material
 from seqattractor.lab.recall import Shown, as_json, certified_radii, corrupted_cue, read_cue, recall_all, shown_truth, steps_for
-from seqattractor.lab.requests import Fields, Limits, Refusal, pack, parse
+from seqattractor.lab.requests import Fields, Limits, Rejection, pack, parse
 from seqattractor.lab.turns import Turns
 from seqattractor.lab.uploads import read_upload, split_upload
 from seqattractor.networks.base import SequenceMemory
@@ -30,7 +30,6 @@ from seqattractor.tasks.recall import Recall
 from seqattractor.zoo.dense import MOST_DEGREE
 
 _LOOK = 0.05  # seconds between looks at a job that learns
-_KEEP_ALIVE = 15.0
 _FILES = {
     "sequence": ("sequence.npz", "application/octet-stream"),
     "model": ("model{}.npz", "application/octet-stream"),
@@ -104,7 +103,7 @@ class Lab:
         return self.learning.at_work or self.turns.at_work
 
     def routes(self) -> list[Route]:
-        """Return the addresses of the API."""
+        """Return the addresses of the API, below /api."""
         posts = {
             "sequence": self.sequence,
             "upload": self.upload,
@@ -117,11 +116,11 @@ class Lab:
             "download": self.download,
         }
         return [
-            Route("/api/catalogue", self.catalogue, methods=["GET"]),
-            Route("/api/visit", self.open_visit, methods=["POST"]),
-            Route("/api/leave", self.leave, methods=["POST"]),
-            Route("/api/progress", _OfVisit(self, "progress", self.progress), methods=["GET"]),
-            *[Route(f"/api/{kind}", _OfVisit(self, kind, asked), methods=["POST"]) for kind, asked in posts.items()],
+            Route("/catalogue", self.catalogue, methods=["GET"]),
+            Route("/visit", self.open_visit, methods=["POST"]),
+            Route("/leave", self.leave, methods=["POST"]),
+            Route("/progress", _OfVisit(self, "progress", self.progress), methods=["GET"]),
+            *[Route(f"/{kind}", _OfVisit(self, kind, asked), methods=["POST"]) for kind, asked in posts.items()],
         ]
 
     # -- the page -------------------------------------------------------------------------------------------------
@@ -185,7 +184,7 @@ class Lab:
         job.prepare_to_continue(epochs)
         try:
             job.turn = self.learning.submit(visit.name, job.run)
-        except Refusal:
+        except Rejection:
             job.state = "stopped"
             raise
         return {"ahead": self.learning.ahead(job.turn)}
@@ -199,29 +198,23 @@ class Lab:
     async def progress(self, visit: Visit, request: Request) -> Response:
         """Stream the errors of each epoch as server-sent events, until learning ends."""
         job = visit.the_job()
-        headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
-        return StreamingResponse(self._events(job), media_type="text/event-stream", headers=headers)
+        return StreamingResponse(self._events(job), media_type="text/event-stream")
 
     async def _events(self, job: Job) -> AsyncIterator[str]:
         """Yield the events of a job."""
         seen = [0 for _ in job.chosen]
-        told, quiet = -1, 0.0
+        reported = -1
         while True:
             running = job.running  # read first, so that nothing is missed after the end
             news = job.progress(seen)
             if news:
                 yield _event({"epochs": news})
-                quiet = 0.0
             if not running or self._closed:
                 break
             ahead = self.learning.ahead(job.turn) if job.state == "waiting" else 0
-            if ahead != told:
-                told = ahead
+            if ahead != reported:
+                reported = ahead
                 yield _event({"ahead": ahead})
-            quiet += _LOOK
-            if quiet > _KEEP_ALIVE:
-                yield ": still here\n\n"
-                quiet = 0.0
             await asyncio.sleep(_LOOK)
         yield _event({"end": job.summary()})
 
@@ -262,7 +255,7 @@ class Lab:
         material, chosen = self._material(spec.object("sequence")), self._chosen(spec)
         orders = [choice.settled_order(material.data) for choice in chosen]
         cue = read_cue(spec.object("cue"), material)
-        corrupted_cue(material, cue, max(orders))  # refused where nothing is left to recall
+        corrupted_cue(material, cue, max(orders))  # rejected where nothing is left to recall
         steps = steps_for(material, cue.start, max(orders), self.limits)
         return PlainTextResponse(downloads.python_code(material, chosen, orders, cue, steps))
 
@@ -330,7 +323,7 @@ class Lab:
         job = visit.the_job()
         nets = job.learned()
         if not nets:
-            raise Refusal(409, "Learning was stopped before its first epoch; learn again.")
+            raise Rejection(409, "Learning was stopped before its first epoch; learn again.")
         return job, nets
 
     def _runs(self, job: Job, nets: list[SequenceMemory], spec: Fields) -> tuple[list[Recall], list[Shown]]:
@@ -361,7 +354,7 @@ async def _body(request: Request, most: int, sentence: str) -> bytes:
     async for part in request.stream():
         size += len(part)
         if max(size, int(announced)) > most:
-            raise Refusal(413, sentence.format(most / 1e6))
+            raise Rejection(413, sentence.format(most / 1e6))
         parts.append(part)
     return b"".join(parts)
 

@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+import mimetypes
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
-from importlib.resources import files
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
+from starlette.routing import Mount
+from starlette.staticfiles import StaticFiles
 
 from seqattractor.lab.api import Lab
 from seqattractor.lab.choices import Own, as_sentence
 from seqattractor.lab.guard import HEADERS, Guard
-from seqattractor.lab.requests import Limits, Refusal
+from seqattractor.lab.requests import Limits, Rejection
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
-_TYPES = {
-    "html": "text/html; charset=utf-8",
-    "css": "text/css; charset=utf-8",
-    "js": "text/javascript; charset=utf-8",
-    "svg": "image/svg+xml",
-}
 
 
 def create_app(
@@ -38,9 +32,10 @@ def create_app(
     Examples
     --------
     >>> app = create_app()
-    >>> "/api/learn" in [route.path for route in app.routes]
-    True
+    >>> [route.path for route in app.routes]
+    ['/api', '']
     """
+    mimetypes.add_type("text/javascript", ".js")  # Windows may call it plain text, which browsers do not run
     lab = Lab(limits or Limits(), own)
 
     @asynccontextmanager
@@ -48,53 +43,33 @@ def create_app(
         yield
         lab.close()
 
-    page = page_files()
     app = Starlette(
         routes=[
-            *lab.routes(),
-            *[Route("/" if name == "index.html" else f"/{name}", _serve(name, page[name]), methods=["GET"]) for name in page],
+            Mount("/api", routes=lab.routes()),
+            Mount("/", StaticFiles(packages=[("seqattractor.lab", "static")], html=True)),
         ],
         middleware=[Middleware(Guard, hosts=[*hosts], any_address=any_address)],
-        exception_handlers={**dict.fromkeys((Refusal, HTTPException, ValueError, TypeError), _refused), Exception: _failed},
+        exception_handlers={**dict.fromkeys((Rejection, HTTPException, ValueError, TypeError), _rejected), Exception: _failed},
         lifespan=lifespan,
     )
     app.state.lab = lab
     return app
 
 
-def page_files() -> dict[str, bytes]:
-    """Return the files of the page by name."""
-    folder = files("seqattractor.lab").joinpath("static")
-    return {f.name: f.read_bytes() for f in sorted(folder.iterdir(), key=lambda f: f.name) if f.name.split(".")[-1] in _TYPES}
-
-
-def _serve(name: str, content: bytes) -> Callable[[Request], Awaitable[Response]]:
-    """Return an endpoint with one file of the page, which a browser caches as long as it is the same."""
-    tag = f'"{hashlib.sha256(content).hexdigest()[:16]}"'
-    headers = {"etag": tag, "cache-control": "no-cache", "content-type": _TYPES[name.split(".")[-1]]}
-
-    async def answer(request: Request) -> Response:
-        if request.headers.get("if-none-match") == tag:
-            return Response(status_code=304, headers=headers)
-        return Response(content, headers=headers)
-
-    return answer
-
-
-async def _refused(request: Request, error: Exception) -> Response:
+async def _rejected(request: Request, error: Exception) -> Response:
     """Answer a rejected request with a status and one sentence. Errors of the library are about what the visitor sent."""
-    if isinstance(error, Refusal):
+    if isinstance(error, Rejection):
         headers = {"retry-after": "5"} if error.status == 503 else None
         return JSONResponse({"error": error.sentence}, error.status, headers)
     if isinstance(error, HTTPException):
-        known = {404: "There is no such address in the lab.", 405: "This address does not take such requests."}
-        sentence = known.get(error.status_code, str(error.detail))
+        sentences = {404: "There is no such address in the lab.", 405: "This address does not take such requests."}
+        sentence = sentences.get(error.status_code, str(error.detail))
         return JSONResponse({"error": sentence}, error.status_code, dict(error.headers or {}))
     return JSONResponse({"error": as_sentence(error)}, 400)
 
 
 async def _failed(request: Request, error: Exception) -> Response:
     """Answer after a mistake of our own; the server continues."""
-    response = JSONResponse({"error": "The lab made a mistake; the terminal in which it runs says which."}, 500)
+    response = JSONResponse({"error": "The lab made a mistake; the terminal in which it runs shows which."}, 500)
     response.raw_headers += HEADERS  # this answer does not pass the guard
     return response

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from seqattractor.lab.materials import Material
-from seqattractor.lab.requests import Fields, Limits, Refusal
+from seqattractor.lab.requests import Fields, Limits, Rejection
 from seqattractor.networks.base import SequenceMemory
 from seqattractor.networks.registry import REGISTRY, make_network, parameters_of
 from seqattractor.sequences import Sequences, close_loops
@@ -116,18 +116,18 @@ class Chosen:
         """Reject a network that would be too large for the lab, or that sees more patterns than there are."""
         order = self.settled_order(data)
         if order > limits.order:
-            raise Refusal(
+            raise Rejection(
                 413,
-                f"A network must see the past {order} patterns to tell what follows in this sequence, but "
+                f"A network must see the past {order} patterns to predict what follows in this sequence, but "
                 f"{to_see(order, limits.order)}.",
             )
         lengths = close_loops(data, order=order).lengths
         s, frames = int(lengths.argmin()), int(lengths.min())
         if frames <= order:
             which = f"Sequence {s + 1}" if len(lengths) > 1 else "The sequence"
-            raise Refusal(
+            raise Rejection(
                 400,
-                f"{which} has only {frames} frames, too few for a network that sees the past {order} and is to tell the next; "
+                f"{which} has only {frames} frames, too few for a network that sees the past {order} and predicts the next; "
                 f"{to_see(frames - 1, limits.order)}, or take a longer one.",
             )
         units, hidden = data.shape[1], self.parameters.get("n_hidden")
@@ -220,9 +220,11 @@ class OwnChoice(Chosen):
         """Reject sequences of another number of units."""
         units, known = data.shape[1], self.own.net.n_features_in_
         if units != known:
-            raise Refusal(400, f"The network of {self.own.file} has {known} units, but this sequence has {units}; take another.")
+            raise Rejection(
+                400, f"The network of {self.own.file} has {known} units, but this sequence has {units}; take another."
+            )
         if int(data.lengths.min()) <= self.settled_order(data):
-            raise Refusal(400, "The sequence is too short for a network that sees so many past patterns; take a longer one.")
+            raise Rejection(400, "The sequence is too short for a network that sees so many past patterns; take a longer one.")
 
     def weights(self, data: Sequences) -> int:
         """Return how many weights the network has."""
@@ -265,8 +267,8 @@ class Own:
         try:
             limits.check_sequences(data.lengths.tolist(), data.shape[1])
             OwnChoice(OWN, {}, cls(net, file, None)).check_size(data, limits)
-        except Refusal as refusal:
-            raise ValueError(refusal.sentence) from None
+        except Rejection as rejection:
+            raise ValueError(rejection.sentence) from None
         return cls(net, file, material)
 
     def offer(self) -> dict[str, Any]:

@@ -16,6 +16,7 @@ HEADERS = (
         b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
         b"base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     ),
+    (b"cache-control", b"no-cache"),  # a browser asks whether its copy of a file is the present one
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
     (b"cross-origin-opener-policy", b"same-origin"),
@@ -66,8 +67,8 @@ class Guard:
                 message["headers"] = [*message.get("headers", []), *HEADERS]
             await send(message)
 
-        if (refusal := self._refusal(scope)) is not None:
-            await JSONResponse({"error": refusal}, 403)(scope, receive, send_with_headers)
+        if (rejection := self._rejection(scope)) is not None:
+            await JSONResponse({"error": rejection}, 403)(scope, receive, send_with_headers)
             return
         try:
             await self._app(scope, receive, send_with_headers)
@@ -76,7 +77,7 @@ class Guard:
                 await JSONResponse({"error": "The lab is being closed."}, 503)(scope, receive, send_with_headers)
             raise
 
-    def _refusal(self, scope: Scope) -> str | None:
+    def _rejection(self, scope: Scope) -> str | None:
         """Return a sentence if the request does not come from the lab's own page."""
         headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
         host = headers.get(b"host", "")
@@ -84,9 +85,9 @@ class Guard:
             return "The lab answers only under its own address; open the address that it printed."
         origin = headers.get(b"origin")
         if origin is not None and origin != f"{scope['scheme']}://{host}":
-            return "Requests from other web sites are refused."
+            return "Requests from other web sites are rejected."
         if headers.get(b"sec-fetch-site", "none") not in ("same-origin", "none") and not _is_link(scope, headers):
-            return "Requests from other web sites are refused."
+            return "Requests from other web sites are rejected."
         return None
 
 

@@ -17,7 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from seqattractor.lab.choices import Chosen, is_learned, why_not_learned
 from seqattractor.lab.materials import Material
-from seqattractor.lab.requests import Limits, Refusal
+from seqattractor.lab.requests import Limits, Rejection
 from seqattractor.networks.base import SequenceMemory
 from seqattractor.sequences import Sequences, close_loops
 
@@ -63,9 +63,9 @@ class Job:
     def prepare_to_continue(self, epochs: int) -> None:
         """Prepare another run from the weights as they are."""
         if self.running:
-            raise Refusal(409, "The network is still learning; stop it first.")
+            raise Rejection(409, "The network is still learning; stop it first.")
         if self.state == "failed" or not self.networks:
-            raise Refusal(409, "There is nothing to continue; learn first.")
+            raise Rejection(409, "There is nothing to continue; learn first.")
         self._stop.clear()
         self._more = epochs
         self.radii = None
@@ -80,9 +80,9 @@ class Job:
     def learned(self) -> list[SequenceMemory]:
         """Return the networks that are ready to recall."""
         if self.running:
-            raise Refusal(409, "The network is still learning; wait for it or stop it.")
+            raise Rejection(409, "The network is still learning; wait for it or stop it.")
         if self.state == "failed":
-            raise Refusal(409, self.note)
+            raise Rejection(409, self.note)
         return [net for net in self.networks if is_learned(net)]
 
     def progress(self, seen: list[int]) -> list[dict[str, Any]]:
@@ -190,7 +190,7 @@ class Visit:
     def the_job(self) -> Job:
         """Return the job, or raise if there is none."""
         if self.job is None:
-            raise Refusal(409, "Nothing has been learned yet; press the button to learn.")
+            raise Rejection(409, "Nothing has been learned yet; press the button to learn.")
         return self.job
 
     @contextmanager
@@ -198,7 +198,7 @@ class Visit:
         """Count a request from its first byte to the last of the answer; reject too many at once."""
         downloads = kind == "download" and self.under_way[kind] >= limits.downloads  # they may take much memory
         if downloads or self.under_way.total() >= limits.requests:
-            raise Refusal(503, "This page has asked for too much at once: please wait for the answers, then try again.")
+            raise Rejection(503, "This page has asked for too much at once: please wait for the answers, then try again.")
         self.under_way[kind] += 1
         try:
             yield
@@ -234,7 +234,7 @@ class Visits:
                 idle = [visit for visit in self._visits.values() if not visit.active]
                 gives_way = [visit for visit in idle if visit.job is None] or [visit for visit in idle if self._is_spare(visit)]
                 if not gives_way:
-                    raise Refusal(503, "The lab is full: too many pages are open. Please try again in a few minutes.")
+                    raise Rejection(503, "The lab is full: too many pages are open. Please try again in a few minutes.")
                 self._end(gives_way[0].name)
             visit = Visit(secrets.token_urlsafe(18), self._clock())
             self._visits[visit.name] = visit
@@ -245,7 +245,9 @@ class Visits:
         with self._lock:
             self._end_old()
             if name not in self._visits:
-                raise Refusal(410, "The lab has forgotten this page, because it was idle for long or the lab was started again.")
+                raise Rejection(
+                    410, "The lab has forgotten this page, because it was idle for long or the lab was started again."
+                )
             self._visits.move_to_end(name)  # the last to give way to others
             visit = self._visits[name]
             visit.seen = self._clock()
@@ -261,7 +263,7 @@ class Visits:
                     self._end(name)
                     excess -= one
         if excess > 0:
-            raise Refusal(503, "The networks of other visitors fill the lab; try a smaller one, or again in a few minutes.")
+            raise Rejection(503, "The networks of other visitors fill the lab; try a smaller one, or again in a few minutes.")
 
     def close(self, name: str) -> None:
         """End a visit, unless it has ended already."""

@@ -15,7 +15,7 @@ from seqattractor.datasets._moving_digits import moving_digits
 from seqattractor.datasets._random import random_periodic
 from seqattractor.datasets._small import PITCHES, place_cells, toy, tune, xor
 from seqattractor.datasets._walker import walker
-from seqattractor.lab.requests import Fields, Limits, Refusal, pack, unpack
+from seqattractor.lab.requests import Fields, Limits, Rejection, pack, unpack
 from seqattractor.sequences import LevelCode, Sequences
 from seqattractor.sequences._level_code import CHANNELS, CODES, MOST_LEVELS
 
@@ -156,13 +156,13 @@ def _frames(spec: Fields, limits: Limits) -> Material:
     spec.only("name", "shape", "units", "lengths", "kind", "bits", "code")
     shape = spec.wholes("shape", 1, limits.units, 2)
     if len(shape) != 2:
-        raise Refusal(400, "shape must have two numbers, rows and columns.")
+        raise Rejection(400, "shape must have two numbers, rows and columns.")
     kind = spec.choice("kind", "pictures", ("pictures", "units"))
     code, behind = _code(spec.object("code")) if spec.has("code") and kind == "pictures" else (None, ())
     places = math.prod((*shape, *behind))
     units = spec.whole("units", min(places, limits.units), 1, limits.units)
     if units > places or (kind == "pictures" and units != places):
-        raise Refusal(400, f"{units} units do not fit into {shape[0]} rows of {shape[1]}.")
+        raise Rejection(400, f"{units} units do not fit into {shape[0]} rows of {shape[1]}.")
     lengths = spec.wholes("lengths", 1, limits.frames, limits.frames)
     limits.check_sequences(lengths, units)
     X = unpack(spec.text("bits", 4 * (limits.frames * limits.units // 24 + 2)), sum(lengths), units)
@@ -181,9 +181,9 @@ def _code(spec: Fields) -> tuple[LevelCode, tuple[int, ...]]:
     spec.only("n_levels", "kind", "low", "high", "bits", "channels")
     low, high = (spec.number(name, default, -_LARGEST, _LARGEST) for name, default in (("low", 0.0), ("high", 255.0)))
     if not low < high:
-        raise Refusal(400, f"high must lie above low, but they are {high:g} and {low:g}.")
+        raise Rejection(400, f"high must lie above low, but they are {high:g} and {low:g}.")
     code = LevelCode(spec.whole("n_levels", 2, 2, MOST_LEVELS), spec.choice("kind", CODES[0], CODES), low, high)
     channels = spec.whole("channels", 1, 1, CHANNELS)
     if channels == 2 or spec.whole("bits", code.n_bits, 1, MOST_LEVELS) != code.n_bits:
-        raise Refusal(400, f"A value of {code.n_levels} levels has {code.n_bits} bits, and a picture 1 or 3 channels.")
+        raise Rejection(400, f"A value of {code.n_levels} levels has {code.n_bits} bits, and a picture 1 or 3 channels.")
     return code, (code.n_bits,) if channels == 1 else (channels, code.n_bits)

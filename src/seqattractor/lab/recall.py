@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqattractor.lab.materials import Material
-from seqattractor.lab.requests import Fields, Limits, Refusal, pack
+from seqattractor.lab.requests import Fields, Limits, Rejection, pack
 from seqattractor.networks.base import SequenceMemory
 from seqattractor.sequences import Patterns, Sequences, close_loops, stack_context
 from seqattractor.sequences._patterns import row_overlaps
 from seqattractor.sequences._transitions import transitions
 from seqattractor.tasks.learn import quick_certificate
-from seqattractor.tasks.recall import Corruption, Recall, frames_ahead, recall, say_ahead
+from seqattractor.tasks.recall import Corruption, Recall, describe_shift, frames_ahead, recall
 from seqattractor.tasks.stored import Stored
 
 _MOST = 150_000_000  # weights * transitions: a few seconds
@@ -56,7 +56,7 @@ def cue_rows(material: Material, start: int, order: int) -> list[int]:
             f"frame {start + 1}" if order == 1 else f"the {order} frames from frame {start + 1} on, which the network sees first"
         )
         instead = "start earlier" if frame else 'choose fewer "Past patterns it sees", under "More settings"'
-        raise Refusal(400, f"There is nothing left to recall after {seen}; {instead}.")
+        raise Rejection(400, f"There is nothing left to recall after {seen}; {instead}.")
     return [*range(start, start + order)]
 
 
@@ -125,7 +125,7 @@ def shown_truth(net: SequenceMemory, outcome: Recall, material: Material, cue: C
         label, what = "x(t)", "the sequence"
         if ahead:
             label = f"x(t {'+' if ahead > 0 else _MINUS} {abs(ahead)})"
-            what += f", {say_ahead(ahead)}{' of' if ahead > 0 else ''} what the cue asks for"
+            what += f", {describe_shift(ahead)}{' of' if ahead > 0 else ''} what the cue asks for"
     else:
         label = stored.names[caught.sequence]
         what = f"{label}, from its frame {caught.frame + 1} on"

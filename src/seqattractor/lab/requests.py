@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from seqattractor.sequences import Patterns
 
 
-class Refusal(Exception):
+class Rejection(Exception):
     """A request that the lab rejects; `sentence` explains why and what to do."""
 
     def __init__(self, status: int, sentence: str) -> None:
@@ -57,17 +57,19 @@ class Limits:
         """Reject sequences that are too large, or too short."""
         frames = sum(lengths)
         if units > self.units:
-            raise Refusal(413, f"The lab takes patterns of up to {self.units} units, but these have {units}; make them smaller.")
+            raise Rejection(
+                413, f"The lab takes patterns of up to {self.units} units, but these have {units}; make them smaller."
+            )
         if frames > self.frames:
-            raise Refusal(413, f"The lab takes up to {self.frames} frames, but these are {frames}; leave some out.")
+            raise Rejection(413, f"The lab takes up to {self.frames} frames, but these are {frames}; leave some out.")
         if min(lengths, default=0) < 2:
             which = f"sequence {1 + lengths.index(min(lengths))}" if len(lengths) > 1 else "this one"
-            raise Refusal(400, f"A sequence needs at least two frames, but {which} has {min(lengths, default=0)}.")
+            raise Rejection(400, f"A sequence needs at least two frames, but {which} has {min(lengths, default=0)}.")
 
     def check_network(self, weights: int, what: str, smaller: str) -> None:
         """Reject networks that are too large; `smaller` names the remedy."""
         if weights > self.weights:
-            raise Refusal(
+            raise Rejection(
                 413,
                 f"{what} would have {weights / 1e6:.1f} million weights; the lab goes up to {self.weights / 1e6:.1f} million; "
                 f"use {smaller}, or the library on your own machine.",
@@ -79,7 +81,7 @@ def parse(body: bytes, name: str = "request", complaint: str = "The request is n
     try:
         data = json.loads(body, parse_constant=_reject_constant)
     except (ValueError, RecursionError):
-        raise Refusal(400, complaint) from None
+        raise Rejection(400, complaint) from None
     return Fields(data, name)
 
 
@@ -99,14 +101,14 @@ class Fields:
 
     def __init__(self, data: Any, name: str) -> None:
         if not isinstance(data, dict):
-            raise Refusal(400, f"The {name} must be a JSON object.")
+            raise Rejection(400, f"The {name} must be a JSON object.")
         self._data, self._name = data, name
 
     def only(self, *names: str) -> None:
         """Reject unknown fields: most likely they are misspelt."""
         for name in self._data:
             if name not in names:
-                raise Refusal(400, f"The {self._name} has no field {str(name)[:40]!r}; it has {', '.join(names) or 'none'}.")
+                raise Rejection(400, f"The {self._name} has no field {str(name)[:40]!r}; it has {', '.join(names) or 'none'}.")
 
     def whole(self, name: str, default: int, low: int, high: int) -> int:
         """Return a whole number in a range."""
@@ -114,35 +116,35 @@ class Fields:
         if isinstance(value, float) and value.is_integer():
             value = int(value)
         if isinstance(value, bool) or not isinstance(value, int):
-            raise Refusal(400, f"{name} must be a whole number, but it is {_short(value)}.")
+            raise Rejection(400, f"{name} must be a whole number, but it is {_short(value)}.")
         if not low <= value <= high:
-            raise Refusal(400, f"{name} must lie between {low} and {high}, but it is {_short(value)}.")
+            raise Rejection(400, f"{name} must lie between {low} and {high}, but it is {_short(value)}.")
         return value
 
     def number(self, name: str, default: float, low: float, high: float) -> float:
         """Return a number in a range."""
         value = self._data.get(name, default)
         if isinstance(value, bool) or not isinstance(value, (int, float)):
-            raise Refusal(400, f"{name} must be a number, but it is {_short(value)}.")
+            raise Rejection(400, f"{name} must be a number, but it is {_short(value)}.")
         if not low <= value <= high or not math.isfinite(value):
-            raise Refusal(400, f"{name} must lie between {low:g} and {high:g}, but it is {_short(value)}.")
+            raise Rejection(400, f"{name} must lie between {low:g} and {high:g}, but it is {_short(value)}.")
         return float(value)
 
     def choice(self, name: str, default: str, choices: tuple[str, ...]) -> str:
         """Return one of a few words."""
         value = self._data.get(name, default)
         if not isinstance(value, str) or value not in choices:
-            raise Refusal(400, f"{name} must be one of {', '.join(choices)}, but it is {_short(value)}.")
+            raise Rejection(400, f"{name} must be one of {', '.join(choices)}, but it is {_short(value)}.")
         return value
 
     def wholes(self, name: str, low: int, high: int, most: int) -> list[int]:
         """Return a list of whole numbers in a range."""
         value = self._data.get(name, [])
         if not isinstance(value, list) or len(value) > most:
-            raise Refusal(400, f"{name} must be a list of at most {most} whole numbers.")
+            raise Rejection(400, f"{name} must be a list of at most {most} whole numbers.")
         for item in value:
             if isinstance(item, bool) or not isinstance(item, int) or not low <= item <= high:
-                raise Refusal(400, f"{name} must hold whole numbers from {low} to {high}, but it has {_short(item)}.")
+                raise Rejection(400, f"{name} must hold whole numbers from {low} to {high}, but it has {_short(item)}.")
         return list(value)
 
     def object(self, name: str) -> Fields:
@@ -153,14 +155,14 @@ class Fields:
         """Return a list of objects."""
         value = self._data.get(name)
         if not isinstance(value, list) or not least <= len(value) <= most:
-            raise Refusal(400, f"{name} must be a list of {least} to {most} objects.")
+            raise Rejection(400, f"{name} must be a list of {least} to {most} objects.")
         return [Fields(item, f"{name}[{k}]") for k, item in enumerate(value)]
 
     def text(self, name: str, most: int) -> str:
         """Return a text of bounded length."""
         value = self._data.get(name, "")
         if not isinstance(value, str) or len(value) > most:
-            raise Refusal(400, f"{name} must be a text of at most {most} characters.")
+            raise Rejection(400, f"{name} must be a text of at most {most} characters.")
         return value
 
     def names(self, name: str) -> bool:
@@ -188,10 +190,10 @@ def unpack(text: str, frames: int, units: int) -> Patterns:
     try:
         data = base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError):
-        raise Refusal(400, "The bits are not valid base64.") from None
+        raise Rejection(400, "The bits are not valid base64.") from None
     count = frames * units
     if len(data) != -(-count // 8):
-        raise Refusal(400, f"{frames} frames of {units} units need {-(-count // 8)} bytes of bits, but these are {len(data)}.")
+        raise Rejection(400, f"{frames} frames of {units} units need {-(-count // 8)} bytes of bits, but these are {len(data)}.")
     bits = np.unpackbits(np.frombuffer(data, dtype=np.uint8), count=count)
     return np.where(bits, 1, -1).astype(np.int8).reshape(frames, units)
 

@@ -9,7 +9,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from seqattractor.lab.requests import Refusal
+from seqattractor.lab.requests import Rejection
 
 T = TypeVar("T")
 
@@ -53,9 +53,9 @@ class Turns:
             queue = self._waiting.get(visit, deque())
             older = [t for t in queue if newest and t.kind == newest]
             if self._closed:
-                raise Refusal(503, "The lab is being closed.")
+                raise Rejection(503, "The lab is being closed.")
             if sum(map(len, self._waiting.values())) - len(older) >= self._most:
-                raise Refusal(503, "The lab is busy: please wait a moment, then try again.")
+                raise Rejection(503, "The lab is busy: please wait a moment, then try again.")
             self._waiting.setdefault(visit, queue).append(task)
             self._changed.notify()
             for thread in self._threads:
@@ -64,7 +64,7 @@ class Turns:
         task.future.add_done_callback(lambda future: self._forget(visit, task))
         for old in older:
             if old.future.set_running_or_notify_cancel():
-                old.future.set_exception(Refusal(409, "A newer request of this page took the place of this one."))
+                old.future.set_exception(Rejection(409, "A newer request of this page took the place of this one."))
         return task.future
 
     def ahead(self, future: Future[Any] | None) -> int:
@@ -84,7 +84,7 @@ class Turns:
             self._changed.notify_all()
         for future in waiting:
             if future.set_running_or_notify_cancel():
-                future.set_exception(Refusal(503, "The lab is being closed."))
+                future.set_exception(Rejection(503, "The lab is being closed."))
 
     @property
     def at_work(self) -> bool:

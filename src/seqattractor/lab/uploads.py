@@ -14,7 +14,7 @@ from seqattractor.io._options import Terms, TooLargeError
 from seqattractor.io._subprocess import Bounds, load_in_subprocess
 from seqattractor.lab.choices import counted_from_1
 from seqattractor.lab.materials import Material
-from seqattractor.lab.requests import Limits, Refusal, parse
+from seqattractor.lab.requests import Limits, Rejection, parse
 from seqattractor.sequences import Sequences
 from seqattractor.sequences._columns import natural_key
 from seqattractor.sequences._level_code import MOST_LEVELS
@@ -53,10 +53,10 @@ def split_upload(body: bytes) -> Upload:
         files.append((entry.text("name", 300), content[at : at + size]))
         at += size
     if at != len(content):
-        raise Refusal(400, f"The upload announces {at} bytes, but has {len(content)}.")
+        raise Rejection(400, f"The upload announces {at} bytes, but has {len(content)}.")
     levels, colour = head.whole("levels", 0, 0, MOST_LEVELS), head.whole("colour", 0, 0, 1)
     if levels == 1 or (colour and not levels):
-        raise Refusal(400, "levels must be 0 for black and white, or 2 and more for grey or colour.")
+        raise Rejection(400, "levels must be 0 for black and white, or 2 and more for grey or colour.")
     return Upload(files, levels, bool(colour))
 
 
@@ -69,7 +69,7 @@ def read_upload(upload: Upload, limits: Limits) -> Material:
     suffixes = [_suffix(name) for name, _ in files]
     several = len(files) > 1
     if several and not all(s in _PICTURES for s in suffixes):
-        raise Refusal(400, "Drop one file at a time, or several pictures that are the frames of one sequence.")
+        raise Rejection(400, "Drop one file at a time, or several pictures that are the frames of one sequence.")
     with tempfile.TemporaryDirectory(prefix="seqattractor-lab-") as folder:
         names: dict[Path, str] = {}  # what the visitor calls the things on this machine
         for rank, (suffix, (name, content)) in enumerate(zip(suffixes, files, strict=True)):
@@ -87,7 +87,7 @@ def read_upload(upload: Upload, limits: Limits) -> Material:
             data = load_in_subprocess([target], options, terms=terms, bounds=BOUNDS, several=False)
         except (ValueError, TypeError, OSError) as error:
             status = 413 if isinstance(error, TooLargeError) else 400
-            raise Refusal(status, _without_path(error, {**names, Path(folder): "the pictures"})) from None
+            raise Rejection(status, _without_path(error, {**names, Path(folder): "the pictures"})) from None
     limits.check_sequences(data.lengths.tolist(), data.shape[1])
     return Material(_dark_ground(data) if suffixes[0] in _PICTURES and data.code is None else data)
 
@@ -97,7 +97,7 @@ def _suffix(name: str) -> str:
     ending = re.search(r"\.[A-Za-z]{2,5}$", name)
     suffix = ending.group().lower() if ending else ""
     if suffix not in (*_PICTURES, *_ARRAYS):
-        raise Refusal(400, "The lab reads pictures (GIF, PNG, JPEG, WebP, BMP) and arrays (npy, npz); this is neither.")
+        raise Rejection(400, "The lab reads pictures (GIF, PNG, JPEG, WebP, BMP) and arrays (npy, npz); this is neither.")
     return suffix
 
 

@@ -1,5 +1,5 @@
 """Choosing parameters with scikit-learn: learn all sequences, and score recall from corrupted cues."""
 
-from seqattractor._suggest import public_names as _public_names
+import lazy_loader as _lazy
 
-__getattr__, __dir__, __all__ = _public_names(__name__, __file__)
+__getattr__, __dir__, __all__ = _lazy.attach_stub(__name__, __file__)

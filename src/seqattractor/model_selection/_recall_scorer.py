@@ -38,7 +38,7 @@ class LearnAll:
     """
 
     def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[Rows, Rows]]:
-        """Yield the rows of `X` to learn and those to test on, (n,) each: all of them, both times; `y` and `groups` are ignored."""
+        """Yield the rows of `X` to learn and those to test on, (n,) each: all, both times; `y` and `groups` are ignored."""
         if isinstance(X, Sequences) and len(X.lengths) > 1:
             raise ValueError(
                 f"scikit-learn would take the rows of these {len(X.lengths)} sequences for one; give them as a list: X.split()."
@@ -47,7 +47,7 @@ class LearnAll:
         yield rows, rows.copy()
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """Return the number of splits, whatever `X`, `y` and `groups` are: one."""
+        """Return the number of splits, one, whatever `X`, `y` and `groups` are."""
         return 1
 
     def __repr__(self) -> str:

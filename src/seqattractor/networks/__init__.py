@@ -1,5 +1,5 @@
 """The networks. All are `SequenceMemory`s: fit, step, recall, score, save. Public names are listed in ``__init__.pyi``."""
 
-from seqattractor._suggest import public_names as _public_names
+import lazy_loader as _lazy
 
-__getattr__, __dir__, __all__ = _public_names(__name__, __file__)
+__getattr__, __dir__, __all__ = _lazy.attach_stub(__name__, __file__)

@@ -1,5 +1,8 @@
 from .attractor import SequenceAttractor as SequenceAttractor
 from .base import SequenceMemory as SequenceMemory
+from .exporting import to_nir as to_nir
+from .exporting import to_onnx as to_onnx
+from .exporting import to_torch as to_torch
 from .given import ThresholdNetwork as ThresholdNetwork
 from .given import from_arrays as from_arrays
 from .given import from_nir as from_nir

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Any, ClassVar, Literal, Self
 
@@ -24,7 +25,7 @@ from seqattractor.engine.firing import respond
 from seqattractor.engine.grid import InSteps, held_steps, hold_steps, in_steps, on_grid
 from seqattractor.engine.problem import Learned, Problem, ProgressCallback
 from seqattractor.networks.base import check_learned
-from seqattractor.networks.choose_hidden import check_size, epochs_at_most, fit_smallest, given_size, remedies
+from seqattractor.networks.choose_hidden import check_size, fit_smallest, given_size
 from seqattractor.networks.online import OnlineMemory, Weights, split_bias
 from seqattractor.networks.traits import Layer, Traits
 from seqattractor.noise import Seed, as_generator
@@ -35,6 +36,7 @@ _CHUNK = 2**22  # numbers of a temporary float array
 _HOLD = 10.0  # times init_scale: the size at which hidden biases that learn start
 
 
+@dataclass(eq=False, repr=False)
 class SequenceAttractor(OnlineMemory):
     """The recurrent network with hidden neurons of Lu & Wu and its local three-factor learning rule.
 
@@ -56,9 +58,9 @@ class SequenceAttractor(OnlineMemory):
     Parameters
     ----------
     n_hidden : int or "auto"
-        M, the number of hidden neurons. With "auto" `fit` tries 25, 50, 100, ..., 3200 and keeps the smallest network that learns
+        M, the number of hidden neurons. With "auto" `fit` tries 25, 50, 100, ..., 3200 and takes the smallest network that learns
         without an error left and locks on to the sequences from 9 of 10 cues with a tenth of their units flipped; if there is
-        none, the one that stores most. `n_hidden_` tells how many there are.
+        none, the one that stores most. `n_hidden_` is the number chosen.
     kappa : float
         The robustness, a margin that every neuron must exceed at every transition.
     eta : float
@@ -68,7 +70,7 @@ class SequenceAttractor(OnlineMemory):
     init_scale : float
         The standard deviation of the initial U and V; 0 starts from zero weights. (P is always standard normal: only the sign
         of its projection counts.) Visible biases start like V. Hidden biases that learn start at plus or minus ten times
-        `init_scale`, so that a hidden neuron with a target that it cannot learn keeps to one state. The constant unit's weights
+        `init_scale`, so that a hidden neuron with a target that it cannot learn stays in one state. The constant unit's weights
         in P are +1 or -1; where that would make a hidden target constant, or a copy of one unit of the next pattern, they are
         as large as the largest of the others. All of these are drawn after U, V and P, which are the same with and without
         biases.
@@ -84,7 +86,7 @@ class SequenceAttractor(OnlineMemory):
         How many past patterns the network looks at. The visible state holds the last `order` patterns, and only the newest is
         predicted. "auto" takes the smallest number with which no pattern has two successors.
     on_conflict : {"raise", "learn"}
-        What to do with a pattern that has two different successors: refuse it, or learn what can be learned.
+        What to do with a pattern that has two different successors: raise an error, or learn what can be learned.
     random_state : int, Generator or None
         Where the random weights come from.
     engine : {"exact", "reference"}
@@ -92,8 +94,8 @@ class SequenceAttractor(OnlineMemory):
     n_jobs : int, optional
         How many threads the exact engine uses; -1 for all cores.
     warm_start : bool
-        Whether `fit` goes on from the weights there are, as in scikit-learn, for up to `max_epochs` more epochs; numbers of
-        hidden neurons and errors are kept, and further errors appended. This is, bit for bit, what one longer `fit` gives.
+        Whether `fit` resumes from the present weights, as in scikit-learn, for up to `max_epochs` more epochs; the number of
+        hidden neurons stays, and further errors are appended. The result equals that of one longer `fit`, bit for bit.
     verbose : int
         1 shows a bar on a terminal and in a notebook, and elsewhere prints a line after 2 s, every 10 s and at the end; 2 prints
         a line every epoch.
@@ -159,6 +161,23 @@ class SequenceAttractor(OnlineMemory):
     (True, np.True_)
     """
 
+    n_hidden: int | Literal["auto"] = 500
+    _: KW_ONLY
+    kappa: float = 1.0
+    eta: float = 1e-3
+    bias: bool = False
+    init_scale: float = 1e-3
+    max_epochs: int | Literal["auto"] = "auto"
+    target_threshold: float = 0.0
+    input_threshold: float = 0.0
+    order: int | Literal["auto"] = 1
+    on_conflict: Literal["raise", "learn"] = "raise"
+    random_state: Seed = None
+    engine: Literal["exact", "reference"] = "exact"
+    n_jobs: int | None = None
+    warm_start: bool = False
+    verbose: int = 0
+
     U_ = InSteps()
     V_ = InSteps()
     hidden_bias_ = InSteps()
@@ -166,7 +185,7 @@ class SequenceAttractor(OnlineMemory):
 
     deterministic = True
     _usual_epochs: ClassVar[int] = 500  # what max_epochs="auto" is: as many as in the paper's experiments
-    _learner: Callable[..., Learned] | None = None  # instead of the engine: a cluster
+    _learner: ClassVar[Callable[..., Learned] | None] = None  # an instance may have a cluster instead of the engine
     _arrays: ClassVar[dict[str, str]] = {
         "U_": "float M kN",
         "V_": "float N M",
@@ -177,42 +196,12 @@ class SequenceAttractor(OnlineMemory):
         "hidden_errors_": "count E",
         "visible_errors_": "count E",
     }
-    _values: ClassVar[dict[str, str]] = {"n_iter_": "size E", "converged_": "flag", "n_hidden": "size M or auto"}
-
-    def __init__(
-        self,
-        n_hidden: int | Literal["auto"] = 500,
-        *,
-        kappa: float = 1.0,
-        eta: float = 1e-3,
-        bias: bool = False,
-        init_scale: float = 1e-3,
-        max_epochs: int | Literal["auto"] = "auto",
-        target_threshold: float = 0.0,
-        input_threshold: float = 0.0,
-        order: int | Literal["auto"] = 1,
-        on_conflict: Literal["raise", "learn"] = "raise",
-        random_state: Seed = None,
-        engine: Literal["exact", "reference"] = "exact",
-        n_jobs: int | None = None,
-        warm_start: bool = False,
-        verbose: int = 0,
-    ) -> None:
-        self.n_hidden = n_hidden
-        self.kappa = kappa
-        self.eta = eta
-        self.bias = bias
-        self.init_scale = init_scale
-        self.max_epochs = max_epochs
-        self.target_threshold = target_threshold
-        self.input_threshold = input_threshold
-        self.order = order
-        self.on_conflict = on_conflict
-        self.random_state = random_state
-        self.engine = engine
-        self.n_jobs = n_jobs
-        self.warm_start = warm_start
-        self.verbose = verbose
+    _values: ClassVar[dict[str, str]] = {
+        "n_iter_": "size E",
+        "converged_": "flag",
+        "n_hidden": "size M or auto",
+        "n_hidden_": "size M",
+    }
 
     def fit_on_cluster(
         self,
@@ -230,7 +219,7 @@ class SequenceAttractor(OnlineMemory):
         Parameters
         ----------
         client : distributed.Client
-            Of a cluster whose workers have this package; `engine` and `n_jobs` then say nothing.
+            Of a cluster whose workers have this package; `engine` and `n_jobs` have no effect.
         X, lengths, callback
             As in `fit`.
 
@@ -246,26 +235,26 @@ class SequenceAttractor(OnlineMemory):
         """
         from seqattractor.engine.exact import cluster
 
-        self._learner = partial(cluster.learn, client=client)
+        self.__dict__["_learner"] = partial(cluster.learn, client=client)
         try:
             return self.fit(X, lengths, callback=callback)
         finally:
-            del self._learner
+            del self.__dict__["_learner"]
 
     def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int] | None:
         """Learn from scratch, with as many hidden neurons as are given or needed."""
         if is_auto(self.n_hidden):
             return fit_smallest(self, transitions, callback)
         self._init_learning(transitions)
-        return self._learn(transitions, epochs_at_most(self), callback, from_start=True)
+        return self._learn(transitions, self._epoch_limit, callback, from_start=True)
 
     def _resume(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
         """Learn for up to `max_epochs` more epochs."""
-        return self._learn(transitions, epochs_at_most(self), self._counting_on(callback))
+        return self._learn(transitions, self._epoch_limit, self._counting_on(callback))
 
     def _present(self, transitions: Transitions) -> None:
-        """Learn for one epoch."""
-        self._learn(transitions, 1)
+        """Learn for one epoch, on the weights themselves: `partial_fit` puts them back if that fails."""
+        self._learn(transitions, 1, from_start=True)
 
     def _learn(
         self, transitions: Transitions, max_epochs: int, callback: ProgressCallback | None = None, *, from_start: bool = False
@@ -280,7 +269,8 @@ class SequenceAttractor(OnlineMemory):
 
     def _init_learning(self, transitions: Transitions) -> None:
         """Draw U, V and P, in this order, then the biases if there are some."""
-        M, N, N_in = given_size(self), self.n_features_in_, self.n_features_in_ * self.order_
+        M = self.n_hidden_ = given_size(self)
+        N, N_in = self.n_features_in_, self.n_features_in_ * self.order_
         rng = as_generator(self.random_state)
         check_memory(8 * M * (N_in + 2 * N), f"a network of {M} hidden neurons")
         self.U_ = rng.standard_normal((M, N_in)) * self._hidden_scale
@@ -290,20 +280,6 @@ class SequenceAttractor(OnlineMemory):
             self._draw_biases(rng)
         self._no_errors_yet(hidden=True)
 
-    @property
-    def n_hidden_(self) -> int:
-        """M, the number of hidden neurons of a network that has learned."""
-        if "P_" not in vars(self):
-            raise AttributeError(f"this {type(self).__name__} has no n_hidden_ before it has learned.")
-        return len(self.P_)
-
-    @property
-    def _most_epochs(self) -> int | None:
-        return None if is_auto(self.n_hidden) else epochs_at_most(self)
-
-    def _remedies(self) -> list[str]:
-        return remedies(self)
-
     _fewest_hidden = 1  # that a search tries
 
     @property
@@ -312,12 +288,12 @@ class SequenceAttractor(OnlineMemory):
         return self._last_errors()[0]
 
     def _hidden_states(self, states: Patterns) -> Patterns:
-        """The hidden states of a batch, eq. (2): (B, order * N) -> (B, M)."""
+        """Return the hidden states of a batch, eq. (2): (B, order * N) -> (B, M)."""
         U, eta = held_steps(self, "U_")
         return respond(U, states, -in_steps(self._threshold, eta))
 
     def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:
-        """Give the pattern after each state, eq. (3): (B, order * N) -> (B, N)."""
+        """Return the pattern after each state, eq. (3): (B, order * N) -> (B, N)."""
         V, eta = held_steps(self, "V_")
         return respond(V, self._hidden_states(states), in_steps(self._visible_bias, eta))
 
@@ -340,11 +316,11 @@ class SequenceAttractor(OnlineMemory):
 
         Parameters
         ----------
-        x_next : ndarray of int8, shape (n, N) or (N,)
+        x_next : ndarray of int8, shape (n, N)
 
         Returns
         -------
-        ndarray of int8, shape (n, M) or (M,)
+        ndarray of int8, shape (n, M)
 
         Examples
         --------
@@ -354,10 +330,8 @@ class SequenceAttractor(OnlineMemory):
         (7, 100)
         """
         check_learned(self)
-        if x_next.ndim == 1:
-            return np.asarray(self.hidden_targets(x_next[np.newaxis])[0])
         z = np.empty((len(x_next), len(self.P_)), dtype=np.int8)
-        # Patterns in float64, and the drive, are eight times as large as what is kept of them.
+        # Patterns in float64, and the drive, are eight times as large as the targets.
         for part in pieces(len(x_next), _CHUNK // max(self.P_.shape) + 1):
             z[part] = self._targets_before(x_next[part])
         return z
@@ -366,43 +340,26 @@ class SequenceAttractor(OnlineMemory):
         """The hidden targets before each pattern, eq. (4): (n, N) -> (n, M)."""
         return respond(self.P_, x_next, -self._target_threshold)
 
-    def projection(self) -> Weights:
-        """Return the projection that makes the hidden targets.
-
-        Returns
-        -------
-        ndarray, shape (M, N)
-
-        Examples
-        --------
-        >>> import seqattractor as sa
-        >>> X = sa.datasets.random_periodic(8, 40, rng=0)
-        >>> net = sa.SequenceAttractor(n_hidden=100, random_state=0).fit(X)
-        >>> bool(((X[1:] @ net.projection().T >= 0) == (net.hidden(X[:-1]) > 0)).all())
-        True
-        """
-        check_learned(self)
+    def _projection(self) -> Weights:
+        """Return the projection that makes the hidden targets, shape (M, N)."""
         return self.P_
 
     def layers(self) -> tuple[Layer, Layer]:
-        """Give the hidden and the visible layer."""
+        """Return the hidden and the visible layer."""
         return self._layer("U_", -self._threshold), self._layer("V_", self._visible_bias)
 
     def _layer(self, name: str, offset: Any) -> Layer:
-        """A layer in steps of eta, as the network adds them up."""
+        """Return a layer in steps of eta, as the network adds them up."""
         steps, eta = held_steps(self, name)
         return Layer.of(steps, in_steps(offset, eta), kappa=float(in_steps(self.kappa, eta)))
 
-    def _walked_layers(self) -> tuple[Layer, Layer] | None:
-        return self.layers() if self.engine == "exact" and self.order_ == 1 else None  # that engine is compiled, too
-
     def traits(self) -> Traits:
-        """Tell what is fair to know: weights are learned online, by what is known at their two ends."""
+        """Return the traits: weights are learned online, from the activity at their two ends."""
         biases = ("hidden_bias_", "visible_bias_") if self.bias else ()
         return Traits(weights=("U_", "V_", *biases), stores_patterns=False, online=True, local=True)
 
     def check_parameters(self) -> None:
-        """Refuse parameters that make no sense."""
+        """Raise an error if parameters make no sense."""
         check_size(self)
         check_positive(self.kappa, "kappa")
         check_positive(self.eta, "eta")

@@ -28,7 +28,7 @@ from seqattractor._checks import (
     is_count,
     say,
 )
-from seqattractor._progress import epoch_progress, say_line
+from seqattractor._progress import epoch_progress, print_line
 from seqattractor._unchanged import unchanged_by_failure
 from seqattractor.engine.grid import held_arrays
 from seqattractor.engine.problem import ProgressCallback
@@ -44,23 +44,21 @@ from seqattractor.sequences._transitions import check_no_conflicts, find_conflic
 
 
 class LearnedFrom(NamedTuple):
-    """The numbers of sequences and transitions that the last `fit` learned from."""
+    """The numbers of sequences and transitions that the last `fit` learned from, and of those not stored if counted."""
 
     sequences: int
     transitions: int
     missing: int | None = None
-    """The number of transitions that are not stored; None if it was not counted, since no error was left."""
 
 
 class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
     """A network that stores sequences of +-1 patterns and recalls them from a cue.
 
-    A network of your own derives from this class and defines two methods: how it learns (`fit_transitions`) and which
-    pattern comes next (`next_patterns`). It then has `fit`, `step`, `recall`, `score` and `save`, loads with `sa.load`,
-    and can be analysed and compared like those of this package. Further methods can be defined where they apply: `start`
-    for slow or latent variables, `layers` for certificates, `traits` for facts that a comparison should list. Parameters
-    are assigned in ``__init__`` and checked in `check_parameters`; what is learned goes into attributes that end in
-    ``_`` (arrays and plain values are saved with the model).
+    A network of your own derives from this class and defines how it learns (`fit_transitions`) and which pattern comes
+    next (`next_patterns`). It then has `fit`, `step`, `recall`, `score` and `save`, loads with `sa.load`, and can be
+    analysed and compared like those of this package. Optional methods: `start` for slow or latent variables, `layers` for
+    certificates, `traits` for facts that a comparison should list. Parameters are assigned in ``__init__`` and checked in
+    `check_parameters`; fitted attributes end in ``_`` (arrays and plain values are saved with the model).
 
     Attributes
     ----------
@@ -94,14 +92,18 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
     whose body it is set; a subclass, which may add noise, has to set it again."""
     _arrays: ClassVar[dict[str, str]] = {}
     """The fitted arrays of a class of this package, for the check of model files: kind ("float", "int", "count",
-    "pattern" of -1 and +1, "ternary" of -1, 0 and +1) and symbols of the shape, such as ``{"U_": "float M kN"}``, and
-    " if " with a parameter, or " if name=word" or " if not name", behind those that are only there then."""
+    "pattern" of -1 and +1, "ternary" of -1, 0 and +1) and symbols of the shape, such as ``{"U_": "float M kN"}``,
+    followed by " if parameter" or " if not parameter" where the array is optional."""
     _values: ClassVar[dict[str, str]] = {}
     """The same for single values: "number", "positive", "flag", "generator", "word" with the words, "count" with the
     symbol of its upper limit, "counts" for a list, or "size" with the symbol of a shape that it must equal. A parameter
     that must fit the arrays can be listed here, too, such as ``{"n_hidden": "size M or auto"}``."""
+    _traits: ClassVar[Traits] = Traits()
+    """What `traits` returns, if that depends on no parameter."""
     _of_users: ClassVar[dict[str, type[SequenceMemory]]] = {}
     """Classes from outside this package, which `sa.load` finds by name."""
+    _usual_epochs: ClassVar[int] = 0
+    """The number of epochs that ``max_epochs="auto"`` stands for."""
 
     order: int | Literal["auto"] = 1
     on_conflict: Literal["raise", "learn"] = "raise"
@@ -110,7 +112,7 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
     feature_names_in_: NDArray[Any]
     order_: int
     _hidden_states: Callable[[Patterns], Patterns]
-    """The hidden states of a batch, eq. (2): (B, order * N) -> (B, M); only networks with a hidden layer define it."""
+    """Eq. (2): (B, order * N) -> (B, M); only networks with a hidden layer define it."""
     _learned_from: LearnedFrom | None = None
     """None if something else has changed the network since the last `fit`."""
 
@@ -164,16 +166,13 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
         Examples
         --------
         >>> import seqattractor as sa
-        >>> class Shy(sa.SequenceMemory):
-        ...     def next_patterns(self, states, memory=None):
-        ...         return states
-        >>> Shy().fit(sa.datasets.xor())
-        Traceback (most recent call last):
-        TypeError: Shy does not say how it learns; write fit_transitions(self, transitions, callback=None), or a fit that
-        calls self.transitions(X, lengths) first.
+        >>> net = sa.zoo.LookupMemory()
+        >>> net.fit_transitions(net.transitions(sa.datasets.xor()))
+        >>> net.counts_
+        array([1, 1, 1, 1])
         """
         raise TypeError(
-            f"{type(self).__name__} does not say how it learns; write fit_transitions(self, transitions, callback=None), "
+            f"{type(self).__name__} does not define how it learns; write fit_transitions(self, transitions, callback=None), "
             "or a fit that calls self.transitions(X, lengths) first."
         )
 
@@ -230,7 +229,7 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
         >>> sa.zoo.LookupMemory().traits().note
         'no network: a table of all patterns, searched for the nearest'
         """
-        return Traits()
+        return self._traits
 
     def check_parameters(self) -> None:
         """Raise an error if parameters make no sense; `fit` calls this first.
@@ -247,10 +246,6 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
     def _leak(self) -> float:
         """The fraction of the summed input that is left after a step; 0: neurons see only the last `order` patterns."""
         return 0.0
-
-    def _walked_layers(self) -> tuple[Layer, Layer] | None:
-        """The hidden and the visible layer, if a compiled kernel may take long runs through them."""
-        return None
 
     def _check_learned(self, arrays: dict[str, NDArray[Any]]) -> None:
         """Raise an error if arrays of a model file do not fit each other in a way that `_arrays` cannot express."""
@@ -298,8 +293,8 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
                 self._forget()
             transitions = self.transitions(X, lengths, continuing=resuming)
             learn = self._resume if resuming else self.fit_transitions
-            with self._announced(callback) as tell:
-                left = learn(transitions, tell)
+            with self._announced(callback) as report:
+                left = learn(transitions, report)
             missing = self._count_missing(transitions) if left is not None and any(left) else None
         self._learned_from = LearnedFrom(len(transitions.lengths), len(transitions.targets), missing)
         if left is not None and missing is not None:
@@ -316,7 +311,7 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
         X : Sequences, array of +-1 of shape (T, N), a list of arrays of shape (T_s, N), or array of shape (S, T, N)
         lengths : array of shape (S,), optional
         continuing : bool
-            Whether N and the order of what was learned before stay.
+            Whether N and the order stay as they are.
 
         Returns
         -------
@@ -359,7 +354,7 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
         return "n_features_in_" in vars(self)
 
     def _fitted(self) -> dict[str, Any]:
-        """The fitted attributes by name."""
+        """Return the fitted attributes by name."""
         learned = {k: v for k, v in vars(self).items() if k.endswith("_") and not k.startswith("_")}
         return learned | {name: getattr(self, name) for name in held_arrays(self)}
 
@@ -370,7 +365,7 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
         self._learned_from = None
 
     def _count_missing(self, transitions: Transitions) -> int:
-        """The number of transitions that are not stored."""
+        """Return the number of transitions that are not stored."""
         inputs, targets, _ = transitions
         if self.start(inputs[:1]) is not None:  # what follows depends on all that came before
             return int(self._wrong_units(transitions).any(axis=1).sum())
@@ -397,21 +392,24 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
             stacklevel=3,  # of `fit`
         )
 
+    @property
+    def _epoch_limit(self) -> int:
+        """The largest number of epochs, or 0 if there is none."""
+        most: Any = getattr(self, "max_epochs", None)
+        return self._usual_epochs if is_auto(most) else int(most) if is_count(most) else 0
+
     def _remedies(self) -> list[str]:
-        """What to try where errors are left."""
+        """Return what to try where errors are left: nothing that a search for `n_hidden` has tried."""
         settings = self.get_params(deep=False)
-        epochs = getattr(self, "n_iter_", 1) >= settings.get("max_epochs", np.inf)
+        searched = is_auto(settings.get("n_hidden"))
+        raised = searched and is_auto(settings.get("max_epochs"))
+        ended = "max_epochs" in settings and getattr(self, "n_iter_", 1) >= (self._epoch_limit or np.inf) and not raised
         return [
-            *(["allow more epochs (max_epochs)"] if epochs else []),
-            *(["use more hidden neurons"] if "n_hidden" in settings else []),
+            *(["allow more epochs (max_epochs)"] if ended else []),
+            *(["use more hidden neurons"] if "n_hidden" in settings and not searched else []),
+            *([f"let it see more of the past (order={self.order_ + 1})"] if searched else []),
             "store less",
         ]
-
-    @property
-    def _most_epochs(self) -> int | None:
-        """The largest number of epochs, if there is one, for the progress bar."""
-        most: Any = getattr(self, "max_epochs", None)
-        return int(most) if is_count(most) else None
 
     @contextmanager
     def _announced(self, callback: ProgressCallback | None) -> Iterator[ProgressCallback | None]:
@@ -423,15 +421,16 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
             return
 
         def line(epoch: int, hidden: int, visible: int) -> None:
-            say_line(f"epoch {epoch}: {hidden} hidden errors, {visible} visible errors")
+            print_line(f"epoch {epoch}: {hidden} hidden errors, {visible} visible errors")
 
-        with epoch_progress(self._most_epochs, stays=True) if verbose == 1 else nullcontext(line) as show:
+        most = 0 if is_auto(getattr(self, "n_hidden", None)) else self._epoch_limit
+        with epoch_progress(most or None, stays=True) if verbose == 1 else nullcontext(line) as show:
 
-            def tell(epoch: int, hidden: int, visible: int) -> bool | None:
+            def report(epoch: int, hidden: int, visible: int) -> bool | None:
                 show(epoch, hidden, visible)
                 return callback(epoch, hidden, visible) if callback is not None else None
 
-            yield tell
+            yield report
 
     # -- recall -------------------------------------------------------------------------------
 
@@ -477,10 +476,10 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
         >>> bool((sa.zoo.LookupMemory().fit(X).predict(X[:-1]) == X[1:]).all())
         True
         """
-        states, single = self._as_states(X, "X")
+        _states, single = self._as_states(X, "X")
         if single:
             raise ValueError("X is a single state, and predict takes a batch of them: use step, or X[None].")
-        return Run(self, states.reshape(len(states), -1)).step()
+        return self.step(X)
 
     def recall(self, cue: ArrayLike, steps: int, *, noise: int = 0, rng: _noise.Seed = None) -> Patterns:
         """Let the network run from a cue.
@@ -512,7 +511,8 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
         >>> net.recall(sa.noise.flip(X[:4], 5, rng=1), steps=30, noise=2, rng=2).shape
         (4, 31, 50)
         """
-        states, single = self._as_cues(cue)
+        states, single = self._as_states(cue, "cue")
+        single = single or np.shape(time_first(cue)) == states.shape[1:]  # X[:order] is one cue
         B, order, N = states.shape
         if not is_count(steps, 0):
             raise ValueError(f"steps must be a whole number, 0 or more, but it is {say(steps)}.")
@@ -527,7 +527,7 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
             trajectory[:, t] = run.step(noise, generator)
         return trajectory[0] if single else trajectory
 
-    @available_if(lambda net: hasattr(net, "_hidden_states"))  # type: ignore[untyped-decorator]
+    @available_if(lambda net: hasattr(net, "_hidden_states") and getattr(net, "n_hidden", 1) != 0)  # type: ignore[untyped-decorator]
     def hidden(self, states: ArrayLike) -> Patterns:
         """Return the state zeta of the hidden neurons, eq. (2), of a network with a hidden layer.
 
@@ -580,13 +580,12 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : Sequences, array of shape (T, N), a list of arrays of shape (T_s, N), or array of shape (S, T, N)
-        lengths : array of shape (S,), optional
+        X, lengths
+            As in `score`.
 
         Returns
         -------
-        ndarray of bool, shape (n, N)
-            A row for each transition.
+        ndarray of bool, shape (n_transitions, N)
 
         Examples
         --------
@@ -598,7 +597,7 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
         return self._wrong_units(self._shown(X, lengths))
 
     def _shown(self, X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None = None) -> Transitions:
-        """The transitions of sequences that are shown to a network that has learned."""
+        """Return the transitions of sequences that are shown to a network that has learned."""
         check_is_fitted(self, "n_features_in_")
         patterns, checked = check_sequences(X, lengths, order=self.order_)
         check_patterns(patterns[:1], "X", n_features=self.n_features_in_)
@@ -606,12 +605,12 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
         return split_transitions(patterns, checked, self.order_)
 
     def _wrong_units(self, shown: Transitions) -> NDArray[np.bool_]:
-        """Which units are wrong one step on, shape (n, N); the network is led to each pattern."""
+        """Return which units are wrong one step on, shape (n, N); the network is led to each pattern."""
         run = Run(self, shown.inputs, led_memory(self, shown))
         return np.asarray(run.step() != shown.targets)
 
     def _as_states(self, state: ArrayLike, name: str) -> tuple[Patterns, bool]:
-        """One state or a batch of them as (B, order, N), and whether it is a single one."""
+        """Return one state or a batch of them as (B, order, N), and whether it is a single one."""
         check_is_fitted(self, "n_features_in_")
         check_column_names(state, getattr(self, "feature_names_in_", None), f"the {name}")
         array = as_numbers(time_first(state), name)
@@ -625,11 +624,6 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
             )
         checked = check_patterns(array.reshape(-1, n), name, shape=array.shape)
         return checked.reshape(-1, order, n), states.ndim == 2
-
-    def _as_cues(self, cue: ArrayLike) -> tuple[Patterns, bool]:
-        """The same for a cue: X[:order] is one cue for every order, and so for order 1, too."""
-        states, single = self._as_states(cue, "cue")
-        return states, single or np.shape(time_first(cue)) == states.shape[1:]
 
     # -- saving, exporting, showing -----------------------------------------------------------
 
@@ -678,9 +672,9 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         path : str or path
-            ``.safetensors`` holds the same as ``.npz``, the model file of `save`, for any network. ``.onnx`` (`to_onnx`)
-            and ``.nir`` (`to_nir`) hold the layers of networks of threshold neurons. `sa.load` reads all of them but
-            ``.nir`` files, which ``sa.networks.from_nir(nir.read(path))`` does.
+            ``.safetensors`` holds the same as ``.npz``, the model file of `save`, for any network. ``.onnx`` and
+            ``.nir`` hold the layers of networks of threshold neurons (`seqattractor.networks.to_onnx`, ``to_nir``). `sa.load`
+            reads all of them but ``.nir`` files, which ``sa.networks.from_nir(nir.read(path))`` does.
 
         Examples
         --------
@@ -691,85 +685,6 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
         OneHotNetwork()
         """
         _export.export(self, path)
-
-    def to_torch(self, *, dtype: Any = "float64") -> Any:
-        """Return the network as a ``torch.nn.Module``, for recall of many cues at once and on any device.
-
-        Sums are exact on every device and in every batch; :doc:`/export` explains how, and where this network itself
-        may round instead.
-
-        Parameters
-        ----------
-        dtype : {"float64", "float32"} or torch dtype
-            The type in which whole numbers are added up. Answers are the same; float32 is for devices that have no
-            float64, or a slow one. Its products must not be shortened to TF32, which torch does only on request.
-
-        Returns
-        -------
-        torch.nn.Module
-            ``module(states)`` returns the next patterns as floats of -1 and +1, (B, N) -> (B, N), and
-            ``module.recall(cue, steps)`` the same as `recall`. ``module.to("cuda")`` moves it; ``module.visible.weight``
-            and ``.bias`` are the float64 weights of a layer.
-
-        See Also
-        --------
-        seqattractor.networks.from_torch : the way back.
-
-        Examples
-        --------
-        >>> import torch, seqattractor as sa  # doctest: +SKIP
-        >>> X = sa.datasets.random_periodic(20, 50, rng=0)  # doctest: +SKIP
-        >>> module = sa.SequenceAttractor(n_hidden=100, random_state=0).fit(X).to_torch()  # doctest: +SKIP
-        >>> cues = torch.as_tensor(sa.noise.flip(X.patterns, 3, rng=1))  # doctest: +SKIP
-        >>> module.recall(cues, steps=30).shape  # doctest: +SKIP
-        torch.Size([20, 31, 50])
-        """
-        return _export.torch_module(self, dtype)
-
-    def to_onnx(self, *, dtype: Any = "float64") -> Any:
-        """Return the network as an ONNX model that maps states to the next patterns, without rounding as in `to_torch`.
-
-        Parameters
-        ----------
-        dtype : {"float64", "float32"}
-            The type in which whole numbers are added up, as in `to_torch`.
-
-        Returns
-        -------
-        onnx.ModelProto
-            Of opset 17, with the input ``states`` (batch, N), or (batch, order, N) for an order above 1, and the output
-            ``next_patterns`` (batch, N), both float32 of -1 and +1. Class, parameters and sizes are in its metadata.
-
-        Examples
-        --------
-        >>> import seqattractor as sa
-        >>> model = sa.OneHotNetwork().fit(sa.datasets.xor()).to_onnx()  # doctest: +SKIP
-        >>> [node.name for node in model.graph.input]  # doctest: +SKIP
-        ['states']
-        """
-        return _export.onnx_model(self, dtype)
-
-    def to_nir(self) -> Any:
-        """Return the network as a NIR graph, for neuromorphic hardware and simulators of spiking neurons.
-
-        Each layer is an affine map and leaky integrate-and-fire neurons with the threshold 1 and a time constant of
-        0.1 ms, which must be the time step of the simulator (snnTorch takes it; ``norse.torch.from_nir(graph, dt=1e-4)``).
-        Input and output are spikes: 1 for a unit that is +1, and 0 for -1; with an order k > 1 the input holds the last k
-        patterns side by side, oldest first. To let the network run, feed its output back. ``graph.metadata["exact"]`` and
-        ``["exact_in_float32"]`` are true if no weight was rounded, and if no simulator in float32 rounds a sum.
-
-        Returns
-        -------
-        nir.NIRGraph
-
-        Examples
-        --------
-        >>> import seqattractor as sa
-        >>> graph = sa.OneHotNetwork().fit(sa.datasets.xor()).to_nir()  # doctest: +SKIP
-        >>> list(graph.nodes)  # doctest: +SKIP
-        ['input', 'hidden_sum', 'hidden', 'visible_sum', 'visible', 'output']
-        """
-        return _export.nir_graph(self)
 
     def _repr_html_inner(self) -> str:
         return card.html(self) + str(super()._repr_html_inner())
@@ -782,13 +697,6 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
 
 
 def check_learned(net: Any) -> None:
-    """Raise an error if `net` is not a network, or has not learned anything.
-
-    Examples
-    --------
-    >>> check_learned("x")
-    Traceback (most recent call last):
-    TypeError: net must be a network that has learned, such as SequenceAttractor().fit(X), but it is 'x'.
-    """
+    """Raise an error if `net` is not a network, or has not learned anything."""
     check_kind(net, SequenceMemory, "net", "a network that has learned, such as SequenceAttractor().fit(X)")
     check_is_fitted(net, "n_features_in_")

@@ -1,4 +1,4 @@
-"""The search for the number of hidden neurons and epochs that sequences need, around networks of given sizes."""
+"""The search for the number of hidden neurons and epochs that sequences need: it calls `fit_transitions` with given sizes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 from seqattractor import noise
 from seqattractor._checks import NotEnoughMemoryError, check_count_or_auto, is_auto
-from seqattractor._progress import say_line
+from seqattractor._progress import print_line
 from seqattractor.engine.problem import ProgressCallback
 from seqattractor.sequences import Transitions
 from seqattractor.sequences._transitions import lock_row
@@ -38,7 +38,7 @@ _Net = TypeVar("_Net", "SequenceAttractor", "SparseSequenceAttractor")
 
 @dataclass(frozen=True)
 class Attempt:
-    """How one size did."""
+    """One size that was tried, and how it did."""
 
     network: str
     """The class."""
@@ -62,7 +62,7 @@ class Attempt:
 
     @property
     def merit(self) -> tuple[float, bool, int, int]:
-        """By which attempts are compared."""
+        """The measures by which attempts are compared, the most important first."""
         return self.score, self.converged, self.recalled, self.recalled_one
 
     @property
@@ -71,7 +71,7 @@ class Attempt:
         return self.converged and self.score == 1.0 and self.recalled >= ENOUGH * self.cues
 
     def describe(self) -> str:
-        """Say what was tried and how it went."""
+        """Return what was tried and how it went."""
         context = f", a context of {self.order} patterns" if self.order > 1 else ""
         recall = f"{self.recalled} of {self.cues} noisy cues recalled" if self.score == 1 else "not stored"
         if self.score == 1 and self.recalled < ENOUGH * self.cues:
@@ -89,22 +89,16 @@ def fit_smallest(
     net: SequenceAttractor | SparseSequenceAttractor, transitions: Transitions, callback: ProgressCallback | None
 ) -> tuple[int, int] | None:
     """Learn with ``n_hidden="auto"``: `net` takes over what the chosen network has learned; returns the errors left."""
-    tell = (lambda attempt: say_line(attempt.describe())) if net.verbose else None
+    tell = (lambda attempt: print_line(attempt.describe())) if net.verbose else None
     chosen, attempts = choose_hidden(net, transitions, tell=tell, callback=callback)
     for name, value in chosen._fitted().items():
         setattr(net, name, value)
-    _move_on(net.random_state, chosen.random_state)
+    used: Any = chosen.random_state
+    if isinstance(net.random_state, np.random.Generator):  # of which `clone` made a copy
+        net.random_state.bit_generator.state = used.bit_generator.state
     # A sparse code with noise, or a margin that is missing somewhere, is no reason to warn if all is stored.
     best = max(attempts, key=lambda one: one.merit)
     return None if best.score == 1 else (best.hidden_errors, best.wrong_units)
-
-
-def _move_on(rng: Any, used: Any) -> None:
-    """Bring a user's random generator to the state of the copy that was used."""
-    if isinstance(rng, np.random.Generator):
-        rng.bit_generator.state = used.bit_generator.state
-    elif isinstance(rng, np.random.RandomState):
-        rng.set_state(used.get_state())
 
 
 def check_size(net: SequenceAttractor | SparseSequenceAttractor) -> None:
@@ -123,57 +117,26 @@ def given_size(net: SequenceAttractor | SparseSequenceAttractor) -> int:
     return int(net.n_hidden)
 
 
-def epochs_at_most(net: SequenceAttractor | SparseSequenceAttractor) -> int:
-    """Return the largest number of epochs for a given number of hidden neurons."""
-    return net._usual_epochs if is_auto(net.max_epochs) else int(net.max_epochs)
-
-
-def remedies(net: SequenceAttractor | SparseSequenceAttractor) -> list[str]:
-    """Return what to try where errors are left: nothing that a search has tried."""
-    epochs = ["allow more epochs (max_epochs)"] if net.n_iter_ >= epochs_at_most(net) else []
-    if not is_auto(net.n_hidden):
-        return [*epochs, "use more hidden neurons", "store less"]
-    return [*([] if is_auto(net.max_epochs) else epochs), f"let it see more of the past (order={net.order_ + 1})", "store less"]
-
-
 def choose_hidden(
     net: _Net, transitions: Transitions, *, tell: Callable[[Attempt], Any] | None = None, callback: ProgressCallback | None = None
 ) -> tuple[_Net, list[Attempt]]:
-    """Learn with more and more hidden neurons until everything is stored and comes back from noisy cues.
+    """Return the smallest network that stores everything and recalls from noisy cues, else the best, and all attempts.
 
-    What is missing shows in which layer has errors left. A hidden neuron learns on its own, so where hidden neurons have not
-    finished, more of them would not either: they need more epochs, as for nearly equal frames, which are hard to tell apart.
-    Where only visible neurons have errors left, the hidden ones are too few.
-
-    Parameters
-    ----------
-    net : SequenceAttractor or SparseSequenceAttractor
-        Not changed; its ``n_hidden`` does not matter. ``max_epochs`` is raised only if it is "auto".
-    transitions : Transitions
-        As ``net.transitions(X, lengths)`` gives them.
-    tell : callable, optional
-        Called with each `Attempt`.
-    callback : callable, optional
-        As in `fit`; where it returns True, the search ends with what there is.
-
-    Returns
-    -------
-    net : SequenceAttractor or SparseSequenceAttractor
-        The smallest network of the sizes 25, 50, 100, ..., 3200 that learns without an error left and recalls from 9 of 10
-        cues; if none of them does, the one that stores most transitions and recalls best. Its parameters say its size.
-    attempts : list of Attempt
+    The layer with errors left shows what is missing. A hidden neuron learns on its own, so more of them do not help where hidden
+    neurons have not finished: they need more epochs, as for nearly equal frames, which are hard to tell apart. Where only
+    visible neurons have errors left, the hidden ones are too few. `net` is not changed; ``max_epochs`` is raised only if it is
+    "auto"; where `callback` returns True, the search ends.
 
     Examples
     --------
     >>> import seqattractor as sa
-    >>> X = sa.datasets.random_periodic(10, 40, rng=0)
     >>> net = sa.SequenceAttractor(n_hidden="auto", random_state=0)
-    >>> chosen, attempts = choose_hidden(net, net.transitions(X))
-    >>> chosen.n_hidden == attempts[-1].n_hidden, chosen.score(X)
+    >>> chosen, attempts = choose_hidden(net, net.transitions(sa.datasets.random_periodic(10, 40, rng=0)))
+    >>> chosen.n_hidden == attempts[-1].n_hidden, attempts[-1].score
     (True, 1.0)
     """
     search = _Search(net, transitions, tell, callback)
-    usual = epochs = epochs_at_most(net)
+    usual = epochs = net._epoch_limit
     most = MORE_EPOCHS * usual if net.max_epochs == "auto" else usual
     for n_hidden in (size for size in LADDER if size >= net._fewest_hidden):
         if search.attempts and not search.affords(n_hidden, epochs):
@@ -182,7 +145,7 @@ def choose_hidden(
             attempt = search.learn_with(n_hidden, epochs)
             if attempt.hidden_errors and epochs < most and not search.stopped and search.affords(n_hidden, most):
                 longer = search.learn_with(n_hidden, most)
-                # The next sizes need as many, unless they were of no use.
+                # Further sizes need as many, unless they were of no use.
                 epochs, most = (most, most) if longer.hidden_errors <= USEFUL * attempt.hidden_errors else (usual, usual)
                 attempt = longer
         except NotEnoughMemoryError:
@@ -196,7 +159,7 @@ def choose_hidden(
 
 
 class _Search:
-    """What was tried so far, and the best of it."""
+    """The attempts so far, and the best network."""
 
     def __init__(
         self, net: Any, transitions: Transitions, tell: Callable[[Attempt], Any] | None, callback: ProgressCallback | None
@@ -207,13 +170,13 @@ class _Search:
         self.stopped = False
 
     def learn_with(self, n_hidden: int, epochs: int) -> Attempt:
-        """Let a network of one size learn, and look at it."""
+        """Let a network of one size learn, and measure it."""
         trial = clone(self.net).set_params(n_hidden=n_hidden, max_epochs=epochs)
         trial.n_features_in_, trial.order_ = self.net.n_features_in_, self.net.order_
         if "_learner" in vars(self.net):
             trial._learner = self.net._learner  # a cluster
         left = trial.fit_transitions(self.transitions, None if self.callback is None else self._watch)
-        attempt = self._look(trial, left)
+        attempt = self._measure(trial, left)
         if not self.attempts or attempt.merit > max(one.merit for one in self.attempts):
             self.chosen = trial
         self.attempts.append(attempt)
@@ -230,17 +193,17 @@ class _Search:
         return False
 
     def cut_short(self) -> None:
-        """Note that something was left out after the last attempt."""
+        """Record that something was left out after the last attempt."""
         self.attempts[-1] = replace(self.attempts[-1], cut_short=True)
 
     def _watch(self, epoch: int, hidden: int, visible: int) -> bool:
-        """Pass progress on, and note whether it is to stop."""
+        """Pass progress on, and record whether it is to stop."""
         assert self.callback is not None
         self.stopped = self.stopped or bool(self.callback(epoch, hidden, visible))
         return self.stopped
 
-    def _look(self, net: SequenceAttractor | SparseSequenceAttractor, left: tuple[int, int]) -> Attempt:
-        """Look at what a network has learned."""
+    def _measure(self, net: SequenceAttractor | SparseSequenceAttractor, left: tuple[int, int]) -> Attempt:
+        """Measure what a network has learned."""
         wrong = net._wrong_units(self.transitions)
         score = float(np.mean(~wrong.any(axis=1)))
         one = 1 / net.n_features_in_
@@ -282,30 +245,9 @@ class _Search:
 def recalls_from_noise(
     net: SequenceMemory, transitions: Transitions, *, flips: float = FLIPS, cues: int = CUES, rng: noise.Seed = 0
 ) -> int:
-    """Count the noisy cues from random places from which a network locks on to the sequence.
+    """Count the cues, with a fraction of `flips` of their units flipped, from which a network locks on to the sequence.
 
-    Parameters
-    ----------
-    net : SequenceMemory
-    transitions : Transitions
-        What it has stored.
-    flips : float
-        The fraction of units flipped in every pattern of the cue.
-    cues : int
-    rng : int, Generator or None
-
-    Returns
-    -------
-    int
-        How many recalls locked on, as `seqattractor.lock_on_step` has it, within 20 steps or up to the end of the sequence.
-
-    Examples
-    --------
-    >>> import seqattractor as sa
-    >>> X = sa.datasets.random_periodic(10, 60, rng=0)
-    >>> net = sa.zoo.LookupMemory().fit(X)
-    >>> recalls_from_noise(net, net.transitions(X), flips=0.05, cues=5)
-    5
+    Recall has 20 steps, or as many as there are to the end of the sequence; see `seqattractor.lock_on_step`.
     """
     generator = noise.as_generator(rng, "cues")
     order, truths, noisy = net.order_, [], []

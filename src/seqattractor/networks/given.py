@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.metaestimators import available_if
 
 from seqattractor._checks import check_count, check_finite, is_count, say
 from seqattractor.engine.firing import respond
@@ -22,12 +22,8 @@ from seqattractor.sequences import Patterns, Transitions, check_frame_shape
 Weights = NDArray[np.float64]
 
 
-def _has_hidden_neurons(net: ThresholdNetwork) -> bool:
-    """Whether there is a hidden layer."""
-    return bool(net.n_hidden)
-
-
 @final
+@dataclass(eq=False, repr=False)
 class ThresholdNetwork(SequenceMemory):
     """A network of threshold neurons with weights that were trained elsewhere; `from_arrays` and `from_torch` make one.
 
@@ -35,9 +31,9 @@ class ThresholdNetwork(SequenceMemory):
 
         zeta = sign(U xi + b)      xi' = sign(V zeta + c)                  xi' = sign(W xi + c)
 
-    It recalls, and everything that looks at a trained network looks at this one: `score`, `basin`, `certify`, `find_attractors`,
-    `save`, `seqattractor inspect` and `recall`, the lab. It does not learn, and nothing is known of how its weights were found:
-    it has no `n_iter_` and no `converged_`, and its layers tell no margin that they were trained for.
+    It recalls, and everything that analyses a trained network analyses this one: `score`, `basin`, `certify`,
+    `find_attractors`, `save`, `seqattractor inspect` and `recall`, the lab. It does not learn, and has no record of how its
+    weights were found: no `n_iter_` and no `converged_`, and its layers have no margin.
 
     Parameters
     ----------
@@ -74,12 +70,11 @@ class ThresholdNetwork(SequenceMemory):
     (ThresholdNetwork(n_hidden=100), 1.0)
     """
 
-    U_: Weights
-    V_: Weights
-    W_: Weights
-    hidden_bias_: Weights
-    visible_bias_: Weights
-    metadata_: dict[str, Any]
+    n_hidden: int = 0
+    _: KW_ONLY
+    silent: Literal[-1, 0] = -1
+    order: int = 1
+    on_conflict: Literal["raise", "learn"] = "raise"
 
     deterministic = True
     _arrays: ClassVar[dict[str, str]] = {
@@ -90,46 +85,37 @@ class ThresholdNetwork(SequenceMemory):
         "visible_bias_": "float N",
     }
 
-    def __init__(
-        self, n_hidden: int = 0, *, silent: Literal[-1, 0] = -1, order: int = 1, on_conflict: Literal["raise", "learn"] = "raise"
-    ) -> None:
-        self.n_hidden = n_hidden
-        self.silent = silent
-        self.order = order
-        self.on_conflict = on_conflict
-
     def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> None:
-        """Refuse to learn: this network has the weights that it was given."""
+        """Raise an error, since this network has the weights that it was given."""
         raise TypeError(
             "a ThresholdNetwork has the weights that sa.networks.from_arrays or sa.networks.from_torch gave it, and does not "
             "learn; let another network learn, such as sa.SequenceAttractor(...).fit(X)."
         )
 
     def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:
-        """Give the pattern after each state, eqs. (1)-(3): (B, order * N) -> (B, N)."""
+        """Return the pattern after each state, eqs. (1)-(3): (B, order * N) -> (B, N)."""
         if self.n_hidden:
             return respond(self.V_, self._hidden_states(states), self.visible_bias_)
         return respond(self.W_, states, self.visible_bias_)
 
-    @available_if(_has_hidden_neurons)  # type: ignore[untyped-decorator]  # scikit-learn has no types
     def _hidden_states(self, states: Patterns) -> Patterns:
-        """Give the hidden states of a batch, eq. (2): (B, order * N) -> (B, M)."""
+        """Return the hidden states of a batch, eq. (2): (B, order * N) -> (B, M)."""
         return respond(self.U_, states, self.hidden_bias_, silent=int(self.silent))
 
     def layers(self) -> tuple[Layer, ...]:
-        """Give the hidden layer, if there is one, and the visible one."""
+        """Return the hidden layer, if there is one, and the visible one."""
         if not self.n_hidden:
             return (Layer.of(self.W_, self.visible_bias_),)
         hidden = Layer.of(self.U_, self.hidden_bias_, low=int(self.silent), high=1)
         return hidden, Layer.of(self.V_, self.visible_bias_)
 
     def traits(self) -> Traits:
-        """Tell what is fair to know: how the weights were found is not known."""
+        """Return the traits; how the weights were found is unknown."""
         weights = ("U_", "hidden_bias_", "V_", "visible_bias_") if self.n_hidden else ("W_", "visible_bias_")
         return Traits(weights=weights, note="weights that were trained elsewhere")
 
     def check_parameters(self) -> None:
-        """Refuse parameters that make no sense."""
+        """Raise an error if parameters make no sense."""
         check_count(self.n_hidden, "n_hidden", 0)
         check_count(self.order, "order")
         if not is_count(self.silent, -1) or self.silent > 0:
@@ -169,7 +155,7 @@ def from_arrays(
     silent : {-1, 0}
         The state of a hidden neuron that is not active. An active one is 1, and a field of exactly 0 makes it active.
     order : int, optional
-        How many past patterns the network looks at; by default what the shapes say.
+        How many past patterns the network looks at; by default the order that fits the shapes.
     frame_shape : int or sequence of int, optional
         The shape of one pattern, for pictures: its product is N.
 
@@ -235,7 +221,7 @@ def from_torch(module: Any) -> ThresholdNetwork:
     Parameters
     ----------
     module : torch.nn.Module
-        What `SequenceMemory.to_torch` gave; or ``nn.Sequential`` of one or two ``nn.Linear``, each with a threshold function
+        What `to_torch` returned; or ``nn.Sequential`` of one or two ``nn.Linear``, each with a threshold function
         behind it; or another module with one or two ``nn.Linear``, of which it makes the same use. A threshold function gives
         one value below zero and another above: -1 and 1, or, for hidden neurons, 0 and 1. Where it gives the lower one at exactly
         zero, the offset is lowered by less than the smallest step between two fields; where it gives neither, as ``torch.sign``
@@ -267,7 +253,7 @@ def from_nir(graph: Any) -> ThresholdNetwork:
     ----------
     graph : nir.NIRGraph
         Nodes `Affine` or `Linear` and `LIF` or `Threshold` in one chain. Input and output are spikes, 1 for a unit that is +1 and
-        0 for -1, as in `SequenceMemory.to_nir`. `LIF` neurons are threshold neurons if the time step, which
+        0 for -1, as in `to_nir`. `LIF` neurons are threshold neurons if the time step, which
         ``graph.metadata["dt"]`` must name, is as long as their time constant. ``nir.read(path)`` reads a graph from a file; do
         that with files that you trust, since a damaged HDF5 file can keep its reader busy for ever.
 
@@ -281,7 +267,7 @@ def from_nir(graph: Any) -> ThresholdNetwork:
     --------
     >>> import seqattractor as sa
     >>> X = sa.datasets.xor()
-    >>> sa.networks.from_nir(sa.OneHotNetwork().fit(X).to_nir()).score(X)  # doctest: +SKIP
+    >>> sa.networks.from_nir(sa.networks.to_nir(sa.OneHotNetwork().fit(X))).score(X)  # doctest: +SKIP
     1.0
     """
     return from_layers(layers_of_nir(graph))

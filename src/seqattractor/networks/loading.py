@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqattractor._files import named_path
-from seqattractor.exchange.layers import ForeignFile
+from seqattractor.exchange.layers import RejectedFile
 from seqattractor.exchange.onnx_format import read_onnx
 from seqattractor.exchange.safetensors_format import read_safetensors
 from seqattractor.networks.base import SequenceMemory
 from seqattractor.networks.given import from_layers
-from seqattractor.networks.model_file import Refused, check_fitted, check_model_file, from_json, read_model, refusing
+from seqattractor.networks.model_file import check_fitted, check_model_file, from_json, read_model, rejecting
 from seqattractor.networks.registry import package_class
 from seqattractor.networks.run import Run
 
@@ -33,8 +33,8 @@ def load(path: str | os.PathLike[str]) -> SequenceMemory:
     Returns
     -------
     SequenceMemory
-        Of the class that was saved, ready to recall or to go on learning. A file for ONNX holds threshold neurons without how
-        they came to be: it gives a `ThresholdNetwork`.
+        Of the class that was saved, ready to recall or to continue learning. A file for ONNX holds threshold neurons
+        without how they were found: it gives a `ThresholdNetwork`.
 
     Examples
     --------
@@ -48,28 +48,23 @@ def load(path: str | os.PathLike[str]) -> SequenceMemory:
     target = named_path(path)
     ending = target.suffix.lower()
     if ending not in (".safetensors", ".onnx", ".nir"):  # an npz by any name
-        header, arrays = read_model(path)
-        with refusing(target):
-            return _network(header, arrays, target)
+        content = read_model(target)
+        with rejecting(target):
+            return _network(*content, target)
     check_model_file(target)
-    with refusing(target):
+    with rejecting(target):
         if ending == ".nir":  # HDF5, whose reader can be made to run for ever
-            raise Refused(f"{target} is read by NIR's own package: sa.networks.from_nir(nir.read({str(target)!r})).")
-        try:
-            if ending == ".onnx":
-                return from_layers(read_onnx(target))
-            return _network(*read_safetensors(target), target)
-        except ForeignFile as error:
-            raise Refused(str(error)) from None
+            raise RejectedFile(f"{target} is read by NIR's own package: sa.networks.from_nir(nir.read({str(target)!r})).")
+        return from_layers(read_onnx(target)) if ending == ".onnx" else _network(*read_safetensors(target), target)
 
 
 def _network(header: dict[str, Any], arrays: dict[str, NDArray[Any]], path: Path) -> SequenceMemory:
-    """The network that a header and arrays tell of, if they fit each other."""
+    """Return the network of a header and arrays that fit each other."""
     name, parameters = str(header["class"]), {k: from_json(v) for k, v in header["parameters"].items()}
     values = {k: from_json(v) for k, v in header["values"].items()}
     cls = package_class(name) or SequenceMemory._of_users.get(name)
     if cls is None:
-        raise Refused(
+        raise RejectedFile(
             f"{path} holds a network of class {name!r}, which is not known here; import the module that defines it first."
         )
     net = cls(**parameters)

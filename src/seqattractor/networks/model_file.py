@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import hashlib
-import inspect
 import io
 import json
 import math
 import os
 import zipfile
 import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from types import CodeType
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from seqattractor._checks import check_count, check_memory, is_count
 from seqattractor._files import atomic_write, named_path
+from seqattractor.exchange.layers import RejectedFile
 
 if TYPE_CHECKING:
     from seqattractor.networks.base import SequenceMemory
@@ -28,9 +29,8 @@ FORMAT_VERSION = 1
 _HEADER = "header.json"
 _MOST_HEADER = 2**22  # bytes; settings take some thousands, the names of many sequences and units some hundred thousands
 _MOST_DIRECTORY = 2**20  # bytes; a network has some ten arrays, of a hundred bytes each
-_MOST_WORDS = 300  # characters of what is said about a damaged file
-_NPY_HEADER = 2**16  # bytes; numpy writes 128
-_ZIP_END, _ZIP64_END = 22, 76  # bytes; the second with its pointer
+_ZIP_END = 22  # bytes
+_MOST_WORDS = 300  # characters of a reason for which a file is rejected
 # What zipfile and numpy raise on the way through an npz whose inside is broken.
 DAMAGED = (zlib.error, EOFError, NotImplementedError, RuntimeError, MemoryError)
 _SCALARS = bool | int | float | str | None | np.random.Generator
@@ -59,40 +59,44 @@ def contents(net: SequenceMemory) -> tuple[dict[str, Any], dict[str, NDArray[Any
 
 
 def write_model(path: str | os.PathLike[str], header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
-    """Write a model file: an npz with one .npy for each array, as it is, and a JSON header with a digest of everything."""
-    members = {f"{name}.npy": _npy_parts(array) for name, array in sorted(arrays.items())}
+    """Write a model file: an npz with one .npy for each array, and a JSON header with a digest of everything."""
+    members = {f"{name}.npy": _as_npy(array) for name, array in sorted(arrays.items())}
     full = {"format": FORMAT, "version": FORMAT_VERSION, **header}
     full["digest"] = _digest(full, members)
     text = json.dumps(full, indent=1).encode()
     if len(text) > _MOST_HEADER:
-        raise ValueError(
-            f"settings and metadata_ take {len(text)} bytes, and a model file holds {_MOST_HEADER}; keep less there."
-        )
-    with atomic_write(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED, allowZip64=True) as archive:
-        for name, contents in {_HEADER: [text], **members}.items():
+        raise ValueError(f"settings and metadata_ take {len(text)} bytes, and a model file holds {_MOST_HEADER}; shorten them.")
+    with atomic_write(path) as file, zipfile.ZipFile(file, "w") as archive:
+        for name, content in {_HEADER: text, **members}.items():
             with archive.open(zipfile.ZipInfo(name, _MADE), "w", force_zip64=True) as member:
-                for content in contents:
-                    member.write(content)
+                member.write(content)
 
 
 def read_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Read a model file; what is not one, or is damaged, gives a ValueError that says so.
+    """Read a model file, or raise a ValueError that names it and its fault.
 
     Nothing in it may be compressed, so that its size bounds the memory that it takes.
     """
     target = named_path(path)
     check_model_file(target)
-    with target.open("rb") as file, refusing(target):
-        members = _members(file, target)
+    with rejecting(target):
+        members = _members(target)
         header = json.loads(members.pop(_HEADER))
-        _check_header(header, target)
-        if header.pop("digest", None) != _digest(header, {name: [content] for name, content in members.items()}):
+        if not isinstance(header, dict) or header.get("format") != FORMAT:
+            raise RejectedFile(f"{target} is not a seqattractor model.")
+        version = header.get("version")
+        if type(version) is not int or version != FORMAT_VERSION:
+            raise RejectedFile(
+                f"{target} is a model file of version {repr(version)[:20]}, but this seqattractor reads "
+                f"version {FORMAT_VERSION}; save it again with a matching release."
+            )
+        if header.pop("digest", None) != _digest(header, members):
             raise ValueError("its contents are not what was saved")
         return header, {name.removesuffix(".npy"): _from_npy(content) for name, content in members.items()}
 
 
 def check_model_file(target: Path) -> None:
-    """Refuse what is not a file that could be read to its end."""
+    """Raise an error unless a path is that of a regular file."""
     if not target.exists():
         raise FileNotFoundError(f"there is no model file {target}; `seqattractor learn` or `net.save` makes one.")
     if target.is_dir():
@@ -101,66 +105,39 @@ def check_model_file(target: Path) -> None:
         raise OSError(f"{target} is not a regular file, so that it cannot be a model file.")
 
 
-class Refused(ValueError):
-    """What is wrong with a file, in a whole sentence that names it."""
-
-
-class refusing:
-    """A context in which anything that goes wrong becomes one sentence about a damaged file."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def __enter__(self) -> None:
-        """Begin."""
-
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        """Say what is wrong with the file, and that it is this file; interruptions pass."""
-        if not isinstance(error, Exception):
-            return
-        if isinstance(error, Refused):
-            raise ValueError(str(error)) from None
-        if isinstance(error, zipfile.BadZipFile):
-            raise ValueError(
-                f"{self.path} is not a seqattractor model, or it is truncated: it cannot be opened as an npz file."
-            ) from None
+@contextmanager
+def rejecting(path: Path) -> Iterator[None]:
+    """Turn any error in reading a file into one sentence about it; interruptions pass."""
+    try:
+        yield
+    except RejectedFile:
+        raise
+    except zipfile.BadZipFile:
+        raise RejectedFile(
+            f"{path} is not a seqattractor model, or it is truncated: it cannot be opened as an npz file."
+        ) from None
+    except Exception as error:
         why = " ".join((str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}").split())
         why = why if len(why) <= _MOST_WORDS else f"{why[:_MOST_WORDS]}..."
-        raise ValueError(f"the model file {self.path} is damaged ({why}); save the model again.") from None
+        raise RejectedFile(f"the model file {path} is damaged ({why}); save the model again.") from None
 
 
-def _digest(header: dict[str, Any], members: dict[str, list[Any]]) -> str:
-    """A digest of the header, without its own digest, and of all arrays, each given in parts."""
+def _digest(header: dict[str, Any], members: dict[str, bytes]) -> str:
+    """Return a digest of the header, without its own digest, and of all members."""
     digest = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
-    for name, parts in sorted(members.items()):
-        digest.update(f"{name} {sum(memoryview(part).nbytes for part in parts)} ".encode())
-        for part in parts:
-            digest.update(part)
+    for name, content in sorted(members.items()):
+        digest.update(f"{name} {len(content)} ".encode())
+        digest.update(content)
     return digest.hexdigest()
 
 
-def _check_header(header: Any, target: Path) -> None:
-    """Refuse a header that is not ours or of another version."""
-    if not isinstance(header, dict) or header.get("format") != FORMAT:
-        raise Refused(f"{target} is not a seqattractor model.")
-    version = header.get("version")
-    if type(version) is not int or version != FORMAT_VERSION:
-        raise Refused(
-            f"{target} is a model file of version {repr(version)[:20]}, but this seqattractor reads version {FORMAT_VERSION}; "
-            "save it again with a matching release."
-        )
-
-
-def _members(file: IO[bytes], target: Path) -> dict[str, bytearray]:
-    """What is in the archive, by name. Sizes are checked first: members lie in the file as they are, and side by side."""
-    size = os.fstat(file.fileno()).st_size
-    _check_directory(file, size)
-    with zipfile.ZipFile(file) as archive:
+def _members(path: Path) -> dict[str, bytes]:
+    """Read the members of the archive, by name, after a check of their sizes."""
+    _check_directory(path)
+    with zipfile.ZipFile(path) as archive:
         infos = {info.filename: info for info in archive.infolist()}
         if _HEADER not in infos:
-            raise Refused(
-                f"{target} is not a seqattractor model: it has no header; `seqattractor learn` makes models of sequences."
-            )
+            raise RejectedFile(f"{path} is not a seqattractor model: it has no header; `seqattractor learn` makes models.")
         if len(infos) < len(archive.infolist()):
             raise ValueError("two of its members have the same name")
         for name, info in infos.items():
@@ -170,62 +147,39 @@ def _members(file: IO[bytes], target: Path) -> dict[str, bytearray]:
                 raise ValueError(f"its member {name!r} is compressed")
         if infos[_HEADER].file_size > _MOST_HEADER:
             raise ValueError(f"its header has {infos[_HEADER].file_size} bytes")
-        if (total := sum(info.file_size for info in infos.values())) > size:
-            raise ValueError("its members lie one over the other")
+        if (total := sum(info.file_size for info in infos.values())) > path.stat().st_size:
+            raise ValueError("its members overlap")
         try:
-            check_memory(total, "it")
+            check_memory(2 * total, "it")
         except ValueError:
-            raise Refused(
-                f"{target} holds a network that takes {total / 2**30:.3g} GiB of memory, which is more than there is."
+            raise RejectedFile(
+                f"{path} holds a network that takes {total / 2**30:.3g} GiB of memory, which is more than there is."
             ) from None
-        return {name: _content(archive, info) for name, info in infos.items()}
+        return {name: archive.read(info) for name, info in infos.items()}
 
 
-def _content(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytearray:
-    """What is in a member, which must not be more or less than the directory says, whatever is unpacked."""
-    with archive.open(info) as member:
-        content = bytearray(member.read(info.file_size))  # no more is unpacked than is asked for
-        if len(content) != info.file_size or member.read(1):
-            raise ValueError(f"its member {info.filename!r} has not the size that is said")
-        return content
-
-
-def _check_directory(file: IO[bytes], size: int) -> None:
-    """Refuse a file that does not end as a zip does, or whose directory is so long that reading it takes much memory."""
-    file.seek(max(0, size - _ZIP64_END - _ZIP_END))
-    tail = file.read()
-    end, longer = tail[-_ZIP_END:], tail[:-_ZIP_END]
+def _check_directory(path: Path) -> None:
+    """Reject a file that does not end as a zip does, or whose directory would take much memory to read."""
+    with path.open("rb") as file:
+        file.seek(max(0, path.stat().st_size - _ZIP_END))
+        end = file.read()
     if not end.startswith(b"PK\x05\x06"):
         raise zipfile.BadZipFile
-    length = int.from_bytes(end[12:16], "little")
-    if longer[-20:].startswith(b"PK\x06\x07"):  # the longer end of archives beyond 4 GB, and a pointer to it
-        length = int.from_bytes(longer[-36:-28], "little")
-    if length > _MOST_DIRECTORY:
+    if (length := int.from_bytes(end[12:16], "little")) > _MOST_DIRECTORY:
         raise ValueError(f"its directory has {length} bytes")
 
 
-def _npy_parts(array: NDArray[Any]) -> list[Any]:
-    """An array in numpy's own format, as its header and its bytes, which are not copied."""
-    whole = np.ascontiguousarray(array)
-    if whole.dtype.kind not in "biuf":
-        raise TypeError(f"a model file holds arrays of numbers, not of {whole.dtype}.")
-    header = io.BytesIO()
-    np.lib.format.write_array_header_1_0(header, np.lib.format.header_data_from_array_1_0(whole))
-    return [header.getvalue(), whole.reshape(-1).view(np.uint8)]
+def _as_npy(array: NDArray[Any]) -> bytes:
+    """Return an array in numpy's own format."""
+    buffer = io.BytesIO()
+    np.lib.format.write_array(buffer, np.ascontiguousarray(array), allow_pickle=False)
+    return buffer.getvalue()
 
 
-def _from_npy(content: bytearray) -> NDArray[Any]:
-    """An array of numbers whose header promises what is there; it lies in the bytes that were read."""
-    buffer = io.BytesIO(content[:_NPY_HEADER])
-    version = np.lib.format.read_magic(buffer)
-    read_header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-    shape, by_columns, dtype = read_header(buffer)
-    size = len(content) - buffer.tell()
-    if dtype.kind not in "biuf" or int(np.prod(shape, dtype=object)) * dtype.itemsize != size:
-        raise ValueError(f"an array of {dtype} and shape {shape} does not fit its {size} bytes")
-    flat = np.frombuffer(content, dtype, offset=buffer.tell())
-    array = flat.reshape(shape, order="F" if by_columns else "C")
-    return array if dtype.isnative else array.astype(dtype.newbyteorder("="))  # of a machine with the other order of bytes
+def _from_npy(content: bytes) -> NDArray[Any]:
+    """Return an array in numpy's own format in the byte order of this machine."""
+    array: NDArray[Any] = np.lib.format.read_array(io.BytesIO(content), allow_pickle=False)
+    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
 
 
 # -- what a file may hold ---------------------------------------------------------------------
@@ -236,12 +190,7 @@ def check_fitted(
 ) -> None:
     """Raise an error if a network of this class cannot have learned these values and arrays with its parameters.
 
-    Parameters
-    ----------
-    net : SequenceMemory
-        With these parameters. Its class lists its arrays and values (`SequenceMemory._arrays`, `_values`).
-    parameters, values, arrays : dict
-        By the name of the attribute, as they are in a model file.
+    Its class lists its arrays and values (`SequenceMemory._arrays`, `_values`).
     """
     net._check_order()
     net.check_parameters()
@@ -265,13 +214,12 @@ def check_fitted(
             raise ValueError("feature_names_in_ does not name every unit")
     for name, what in net._arrays.items():
         condition = what.partition(" if ")[2]
-        parameter, _, value = condition.removeprefix("not ").partition("=")
-        unset = condition.startswith("not ")
-        set_to = parameters.get(parameter)
-        wanted = not condition or (set_to == value if value else bool(set_to) != unset)
-        if (name in arrays) != wanted:
-            differs = f"is not {value!r}" if value else "is set" if unset else "is not set"
-            raise ValueError(f"the array {name} is missing" if wanted else f"it has {name}, but {parameter} {differs}")
+        parameter, unless = condition.removeprefix("not "), condition.startswith("not ")
+        wanted = not condition or bool(parameters.get(parameter)) != unless
+        if wanted and name not in arrays:
+            raise ValueError(f"the array {name} is missing")
+        if name in arrays and not wanted:
+            raise ValueError(f"it has {name}, but {parameter} is {'set' if unless else 'not set'}")
     for name, kind in net._values.items():
         if name.endswith("_") and name not in values:
             raise ValueError(f"{name} is missing")
@@ -280,28 +228,15 @@ def check_fitted(
 
 
 def _may_learn(cls: type[SequenceMemory], name: str) -> bool:
-    """Whether networks of a class may have a fitted attribute of this name: listed, or for users' classes in their code."""
+    """Return whether a class may have a fitted attribute of this name: a listed one, or for users' classes any."""
     if name in (*_EVERYBODY, *cls._arrays, *cls._values):
         return True
-    fitted = name.endswith("_") and not name.startswith("_") and not hasattr(cls, name)
-    return fitted and not cls.__module__.startswith("seqattractor.") and name in _names_in_code(cls)
-
-
-def _names_in_code(cls: type[SequenceMemory]) -> set[str]:
-    """The names of attributes in the methods of a class and its bases, such as W_ in ``self.W_ = ...``."""
-    members = [inspect.unwrap(getattr(each, "__func__", each)) for base in cls.__mro__ for each in vars(base).values()]
-    members += [part for each in members if isinstance(each, property) for part in (each.fget, each.fset)]
-    waiting = [each.__code__ for each in members if inspect.isfunction(each)]
-    names: set[str] = set()
-    while waiting:
-        code = waiting.pop()
-        names.update(code.co_names)
-        waiting += [part for part in code.co_consts if isinstance(part, CodeType)]
-    return names
+    of_user = not cls.__module__.startswith("seqattractor.")
+    return of_user and name.endswith("_") and not name.startswith("_") and not hasattr(cls, name)
 
 
 def _check_plain(name: str, value: Any) -> None:
-    """Values are finite numbers, words, nothing, or a generator; metadata may nest them."""
+    """Raise an error unless a value is a finite number, a text, None or a generator; metadata may nest them."""
     if name == "metadata_":
         if not isinstance(value, dict | None):
             raise ValueError("metadata_ is not a table of names and values")
@@ -313,29 +248,28 @@ def _check_plain(name: str, value: Any) -> None:
         raise ValueError(f"{name} is larger than any number that is used here")
 
 
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+_KINDS: dict[str, Callable[[Any], bool]] = {
+    "count": lambda value: is_count(value, 0),
+    "size": lambda value: is_count(value, 0),
+    "counts": lambda value: isinstance(value, list | tuple) and all(is_count(one) for one in value),
+    "number": _is_number,
+    "positive": lambda value: _is_number(value) and value > 0,
+    "flag": lambda value: isinstance(value, bool),
+    "generator": lambda value: isinstance(value, np.random.Generator),
+}
+
+
 def _check_value(name: str, value: Any, what: str, sizes: dict[str, int]) -> None:
-    """The kind of one value, and that it fits the arrays."""
+    """Check the kind of one value, and that it fits the arrays."""
     what, _, word = what.partition(" or ")
     if word and value == word:
         return
     kind, *rest = what.split()
-    match kind:
-        case "count" | "size":
-            right = isinstance(value, int) and not isinstance(value, bool) and value >= 0
-        case "counts":
-            right = isinstance(value, list | tuple) and all(is_count(one) for one in value)
-        case "number":
-            right = isinstance(value, int | float) and not isinstance(value, bool)
-        case "positive":
-            right = isinstance(value, int | float) and not isinstance(value, bool) and value > 0
-        case "flag":
-            right = isinstance(value, bool)
-        case "word":
-            right = value in rest
-        case "generator":
-            right = isinstance(value, np.random.Generator)
-        case _:
-            raise TypeError(f"there is no kind of values {kind!r}")
+    right = value in rest if kind == "word" else _KINDS[kind](value)
     if right and kind == "size" and sizes.setdefault(rest[0], value) != value:
         raise ValueError(f"{name} is {value}, but {rest[0]} is {sizes[rest[0]]}")
     if not right or (kind == "count" and rest and value > sizes.get(rest[0], value)):
@@ -343,7 +277,9 @@ def _check_value(name: str, value: Any, what: str, sizes: dict[str, int]) -> Non
 
 
 def _check_array(name: str, array: NDArray[Any], what: str | None, sizes: dict[str, int]) -> None:
-    """The kind, the shape and the entries of one array; `sizes` holds the dimensions known so far, by their symbols."""
+    """Check the kind, shape and entries of one array; `sizes` holds the dimensions found so far, by their symbols."""
+    if array.dtype.kind not in "biuf":
+        raise ValueError(f"the array {name} is of {array.dtype}, and not of numbers")
     if array.dtype.kind == "f" and not np.isfinite(array).all():
         raise ValueError(f"the array {name} has entries that are not finite")
     if what is None:
@@ -364,7 +300,7 @@ def _check_array(name: str, array: NDArray[Any], what: str | None, sizes: dict[s
         raise ValueError(f"the array {name} has entries below 0")
 
 
-# -- values as JSON: a random generator is its state ------------------------------------------
+# -- values as JSON ---------------------------------------------------------------------------
 
 
 def to_json(value: Any, name: str) -> Any:
@@ -376,7 +312,9 @@ def to_json(value: Any, name: str) -> Any:
     {'sizes': [2, 3], 'rate': 0.5}
     """
     if isinstance(value, np.random.Generator):
-        return {"__generator__": _plain(value.bit_generator.state)}
+        if not isinstance(value.bit_generator, np.random.PCG64):
+            raise TypeError(f"{name} must be made by numpy.random.default_rng, so that a model file can hold it.")
+        return {"__generator__": value.bit_generator.state}
     plain = _plain(value)
     if isinstance(plain, (bool, int, float, str, type(None), list, dict)):
         return plain
@@ -408,25 +346,9 @@ def from_json(value: Any) -> Any:
     True
     """
     if isinstance(value, dict) and "__generator__" in value:
-        state = value["__generator__"]
-        _check_state(state)
-        bit_generator = getattr(np.random, state["bit_generator"])()
+        bit_generator, state = np.random.PCG64(), value["__generator__"]
         bit_generator.state = state
+        if state["state"]["inc"] % 2 != 1:  # it would repeat itself soon
+            raise ValueError("the state of its random generator is invalid")
         return np.random.Generator(bit_generator)
     return value
-
-
-def _check_state(state: dict[str, Any]) -> None:
-    """Refuse states that numpy takes without a look: places outside of an array, and numbers that would repeat for ever."""
-    kind, inner = state["bit_generator"], state["state"]
-    match kind:
-        case "PCG64" | "PCG64DXSM":
-            right = inner["inc"] % 2 == 1
-        case "MT19937":
-            right = 0 <= inner["pos"] <= len(inner["key"]) == 624 and any(inner["key"])
-        case "Philox":
-            right = 0 <= state["buffer_pos"] <= len(state["buffer"]) == 4
-        case _:
-            right = kind == "SFC64"
-    if not right:
-        raise ValueError("the state of its random generator is none that there can be")

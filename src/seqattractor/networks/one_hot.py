@@ -1,7 +1,8 @@
-"""OneHotNetwork: the construction in the proof of Theorem 1, made to bear wrong units."""
+"""OneHotNetwork: the construction in the proof of Theorem 1, made to tolerate wrong units."""
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, final
 
 import numpy as np
@@ -17,6 +18,7 @@ _ROWS = 256  # patterns that are compared with all others at once
 
 
 @final
+@dataclass(eq=False, repr=False)
 class OneHotNetwork(OnlineMemory):
     """A network that makes any sequence without conflicts, with one hidden neuron per transition (Theorem 1).
 
@@ -33,7 +35,7 @@ class OneHotNetwork(OnlineMemory):
     Parameters
     ----------
     tolerance : int or "auto"
-        k, how many wrong units a hidden neuron bears. "auto" is (d - 1) / 2, rounded down, where d is the smallest number of
+        k, how many wrong units a hidden neuron tolerates. "auto" is (d - 1) / 2, rounded down, where d is the smallest number of
         units in which two different stored inputs differ.
     order, on_conflict
         As in `SequenceAttractor`.
@@ -67,26 +69,17 @@ class OneHotNetwork(OnlineMemory):
     (14, 1.0)
     """
 
-    U_: Patterns
-    V_: Patterns
+    _: KW_ONLY
+    tolerance: int | Literal["auto"] = "auto"
+    order: int | Literal["auto"] = 1
+    on_conflict: Literal["raise", "learn"] = "raise"
 
     deterministic = True
     _arrays: ClassVar[dict[str, str]] = {"U_": "pattern M kN", "V_": "pattern N M", "bias_": "int N"}
     _values: ClassVar[dict[str, str]] = {"n_hidden_": "size M", "tolerance_": "count kN"}
 
-    def __init__(
-        self,
-        *,
-        tolerance: int | Literal["auto"] = "auto",
-        order: int | Literal["auto"] = 1,
-        on_conflict: Literal["raise", "learn"] = "raise",
-    ) -> None:
-        self.tolerance = tolerance
-        self.order = order
-        self.on_conflict = on_conflict
-
     def check_parameters(self) -> None:
-        """Refuse a tolerance that is not a number of units."""
+        """Raise an error for a tolerance that is not a number of units."""
         if not is_auto(self.tolerance):
             check_count(self.tolerance, "tolerance", 0)
 
@@ -106,7 +99,7 @@ class OneHotNetwork(OnlineMemory):
         self.n_hidden_ = len(self.U_)
 
     def _hidden_states(self, states: Patterns) -> Patterns:
-        """The hidden states of a batch: (B, order * N) -> (B, M). A neuron is on where the state is nearly its own pattern."""
+        """Return the hidden states, (B, order * N) -> (B, M): a neuron is on where the state is nearly its own pattern."""
         return hidden_state(self.U_, states, theta=self._threshold)
 
     @property
@@ -119,11 +112,11 @@ class OneHotNetwork(OnlineMemory):
         return respond(self.V_, self._hidden_states(states), self.bias_)
 
     def layers(self) -> tuple[Layer, ...]:
-        """Give the hidden and the visible layer, with thresholds N - 2k and the bias of the proof."""
+        """Return the hidden and the visible layer, with thresholds N - 2k and the bias of the proof."""
         return Layer.of(self.U_, -float(self._threshold)), Layer.of(self.V_, self.bias_)
 
     def traits(self) -> Traits:
-        """Tell what is fair to know: there is a hidden neuron for each transition."""
+        """Return the traits: there is a hidden neuron for each transition."""
         return Traits(
             weights=("U_", "V_", "bias_"),
             stores_patterns=True,

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from seqattractor._checks import is_auto
 from seqattractor._unchanged import unchanged_by_failure
 from seqattractor.engine.problem import ProgressCallback
 from seqattractor.networks.base import SequenceMemory
-from seqattractor.sequences import Patterns, Transitions, check_patterns
+from seqattractor.sequences import Transitions
 
 Weights = NDArray[np.float64]
 
@@ -59,7 +58,7 @@ class OnlineMemory(SequenceMemory):
                 break
         return self._last_errors()
 
-    def partial_fit(self, X: ArrayLike | Sequence[ArrayLike] | Iterator[ArrayLike], lengths: ArrayLike | None = None) -> Self:
+    def partial_fit(self, X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None = None) -> Self:
         """Present the transitions of `X` once, in order, and update the weights after each.
 
         This is the online rule, for streams. It protects nothing that was learned before: every update that `X` needs may undo
@@ -76,11 +75,8 @@ class OnlineMemory(SequenceMemory):
 
         Parameters
         ----------
-        X : Sequences, array of +-1 of shape (T, N), a list of arrays of shape (T_s, N), array of shape (S, T, N), or an iterator
-            The patterns, one row per time step. An iterator, such as a generator that reads a file, gives consecutive pieces of
-            one sequence that is too long for memory: transitions from piece to piece are learned, too. (Where each piece is a
-            call of its own, they must overlap by `order` patterns for that.) Patterns with two successors are then looked for
-            within pieces only.
+        X : Sequences, array of +-1 of shape (T, N), a list of arrays of shape (T_s, N), or array of shape (S, T, N)
+            The patterns, one row per time step. Consecutive pieces of one long sequence must overlap by `order` patterns.
         lengths : array of shape (S,), optional
             How many rows of `X` belong to each sequence.
 
@@ -102,77 +98,21 @@ class OnlineMemory(SequenceMemory):
         ...     net = net.partial_fit([A, B])
         >>> net.score(A)
         1.0
-
-        A sequence in pieces, of which only one at a time is in memory:
-
-        >>> whole, pieces = (sa.SequenceAttractor(n_hidden=100, init_scale=0, random_state=0) for _ in range(2))
-        >>> whole, pieces = whole.partial_fit(A), pieces.partial_fit(A[t : t + 3] for t in range(0, len(A), 3))
-        >>> pieces.n_iter_, bool((pieces.V_ == whole.V_).all())
-        (1, True)
         """
         with unchanged_by_failure(self, in_place=True):
             self.check_parameters()
-            if isinstance(X, Iterator):
-                if lengths is not None:
-                    raise ValueError(
-                        "lengths goes with one array; X is an iterator of pieces of one sequence: leave lengths out."
-                    )
-                self._present_pieces(X)
-            else:
-                self._present_next(X, lengths)
+            new = not self._has_learned
+            transitions = self.transitions(X, lengths, continuing=not new)
+            if new:
+                self._init_learning(transitions)
+            self._present(transitions)
             self._learned_from = None
         return self
 
-    def _present_next(self, X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None = None) -> None:
-        """Check some sequences and present them; before the first ones the network begins."""
-        new = not self._has_learned
-        transitions = self.transitions(X, lengths, continuing=not new)
-        if new:
-            self._init_learning(transitions)
-        self._present(transitions)
-
-    def _present_pieces(self, pieces: Iterator[ArrayLike]) -> None:
-        """Present one sequence piece by piece, each with the last patterns of the one before."""
-        last: Patterns | None = None
-        presented = 0
-        for number, piece in enumerate(pieces):
-            patterns = check_patterns(piece, f"piece {number} of X")
-            if last is not None:
-                check_patterns(patterns[:1], f"piece {number} of X", n_features=last.shape[1])
-                patterns = np.concatenate([last, patterns])
-            order = self.order_ if self._has_learned else self._given_order()
-            if len(patterns) > order:
-                self._present_next(patterns)
-                presented += 1
-            last = patterns[-order:].copy()
-        if not presented:
-            found = "no piece" if last is None else f"{len(last)} pattern{'s' if len(last) != 1 else ''} in all"
-            raise ValueError(
-                f"X is an iterator of pieces of a sequence, but gave {found}: a pattern and its successor are needed."
-            )
-        self._join_presentations(presented)
-
-    def _given_order(self) -> int:
-        """The order as the user gave it; a stream that has only begun cannot tell how much context it needs."""
-        self._check_order()
-        if is_auto(self.order):
-            raise ValueError("order='auto' is settled by all patterns at once; begin an iterator of pieces with a number.")
-        return int(self.order)
-
     def _counting_on(self, callback: ProgressCallback | None) -> ProgressCallback | None:
-        """A callback for further epochs, which are counted on from those there have been."""
+        """Return a callback that counts further epochs from those before."""
         before = getattr(self, "n_iter_", 0)
         return None if callback is None else lambda epoch, hidden, visible: callback(before + epoch, hidden, visible)
-
-    def _join_presentations(self, number: int) -> None:
-        """Count the errors of the last presentations together, as those of one."""
-        if "visible_errors_" not in vars(self):
-            return
-        for name in ("visible_errors_", "hidden_errors_"):
-            if (errors := getattr(self, name, None)) is not None:
-                setattr(self, name, np.append(errors[:-number], errors[-number:].sum()))
-        self.n_iter_ -= number - 1
-        self.converged_ = not any(self._last_errors())
 
     def _last_errors(self) -> tuple[int, int]:
         """Hidden and visible errors of the last epoch."""
@@ -180,11 +120,11 @@ class OnlineMemory(SequenceMemory):
         return (0 if hidden is None else int(hidden[-1])), int(self.visible_errors_[-1])
 
     def _count_errors(self, visible: int, hidden: int | None = None) -> None:
-        """Note the errors of one more presentation."""
+        """Append the errors of one more presentation."""
         self._add_epochs(np.array([visible]), None if hidden is None else np.array([hidden]))
 
     def _add_epochs(self, visible: NDArray[np.int64], hidden: NDArray[np.int64] | None = None) -> None:
-        """Note the errors of some more epochs."""
+        """Append the errors of some more epochs."""
         self.visible_errors_ = np.append(self.visible_errors_, visible)
         if hidden is not None:
             self.hidden_errors_ = np.append(self.hidden_errors_, hidden)

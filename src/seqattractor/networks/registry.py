@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import ast
 import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from seqattractor._suggest import did_you_mean, no_such
@@ -17,7 +14,7 @@ if TYPE_CHECKING:
     from seqattractor.networks.base import SequenceMemory
 
 Family = Literal["paper", "ours", "rival", "yardstick"]
-"""Who stands for a network: the paper, this package, the rest of the field; or it is not a memory to use but a yardstick."""
+"""Where a network comes from: the paper, this package, the rest of the field; a yardstick is only for comparison."""
 FAMILIES: tuple[Family, ...] = get_args(Family)
 
 
@@ -30,41 +27,29 @@ class Entry:
     cls: str
     family: Family
     description: str
-    """In one line."""
     parameters: Mapping[str, Any] = field(default_factory=dict)
     """Those that differ from the defaults of the class."""
-    by_default: bool = True
-    """Whether a comparison takes it where none is named; not if a trial takes minutes."""
 
 
 REGISTRY: dict[str, Entry] = {
     "attractor": Entry("networks.attractor", "SequenceAttractor", "paper", "the paper's network, U and V learned"),
     "attractor-V": Entry("networks.variants", "FixedHiddenNetwork", "paper", "the paper's network, only V learned"),
     "attractor-hebbian": Entry(
-        "networks.variants", "HebbianReadoutNetwork", "paper", "the paper's network, U fixed and V Hebbian", by_default=False
+        "networks.variants", "HebbianReadoutNetwork", "paper", "the paper's network, U fixed and V Hebbian"
     ),
     "attractor-bias": Entry(
-        "networks.attractor",
-        "SequenceAttractor",
-        "paper",
-        "the paper's network with learned biases",
-        {"bias": True},
-        by_default=False,
+        "networks.attractor", "SequenceAttractor", "paper", "the paper's network with learned biases", {"bias": True}
     ),
     "attractor-learned-targets": Entry(
-        "networks.variants",
-        "LearnedTargetsAttractor",
-        "paper",
-        "the paper's network with learned hidden targets",
-        by_default=False,
+        "networks.variants", "LearnedTargetsAttractor", "paper", "the paper's network with learned hidden targets"
     ),
     "sparse": Entry("networks.sparse", "SparseSequenceAttractor", "ours", "the same architecture with sparse hidden codes"),
-    "hebbian": Entry("zoo.hebbian", "HebbianMemory", "rival", "asymmetric Hebbian network (Amari 1972)"),
+    "hebbian": Entry("zoo.linear", "HebbianMemory", "rival", "asymmetric Hebbian network (Amari 1972)"),
     "slow-synapses": Entry("zoo.slow_synapses", "SlowSynapseMemory", "rival", "Hebbian with slow synapses (Kleinfeld 1986)"),
-    "pseudo-inverse": Entry("zoo.pseudo_inverse", "PseudoInverseMemory", "rival", "projection rule"),
+    "pseudo-inverse": Entry("zoo.linear", "PseudoInverseMemory", "rival", "projection rule"),
     "perceptron": Entry("networks.visible", "VisibleNetwork", "paper", "margin perceptron without hidden neurons"),
     "perceptron-bias": Entry(
-        "networks.visible", "VisibleNetwork", "paper", "margin perceptron with learned biases", {"bias": True}, by_default=False
+        "networks.visible", "VisibleNetwork", "paper", "margin perceptron with learned biases", {"bias": True}
     ),
     "leaky-perceptron": Entry(
         "networks.visible",
@@ -72,29 +57,14 @@ REGISTRY: dict[str, Entry] = {
         "rival",
         "margin perceptron on leaky sums of inputs (Bressloff & Taylor 1992)",
         {"leak": 0.5},
-        by_default=False,
     ),
     "predictive": Entry("zoo.predictive", "PredictiveCodingMemory", "rival", "temporal predictive coding (Tang 2023)"),
     "predictive-2": Entry(
-        "zoo.predictive",
-        "LatentPredictiveMemory",
-        "rival",
-        "temporal predictive coding with latent neurons (Tang 2023)",
-        by_default=False,
+        "zoo.predictive", "LatentPredictiveMemory", "rival", "temporal predictive coding with latent neurons (Tang 2023)"
     ),
-    "brea": Entry(
-        "zoo.stochastic",
-        "StochasticMemory",
-        "rival",
-        "stochastic neurons with hidden ones, a local rule (Brea 2013)",
-        by_default=False,
-    ),
+    "brea": Entry("zoo.stochastic", "StochasticMemory", "rival", "stochastic neurons with hidden ones, a local rule (Brea 2013)"),
     "fiete": Entry(
-        "zoo.spike_timing",
-        "SpikeTimingMemory",
-        "rival",
-        "spike timing and competing synapses, for chains (Fiete 2010)",
-        by_default=False,
+        "zoo.spike_timing", "SpikeTimingMemory", "rival", "spike timing and competing synapses, for chains (Fiete 2010)"
     ),
     "dense": Entry("zoo.dense", "DenseSequenceMemory", "rival", "dense memory of degree 2 (Chaudhry 2023)", {"degree": 2}),
     "dense-3": Entry("zoo.dense", "DenseSequenceMemory", "rival", "dense memory of degree 3", {"degree": 3}),
@@ -115,44 +85,47 @@ REGISTRY: dict[str, Entry] = {
         {"interaction": "softmax", "self_overlap": True},
     ),
     "mixed": Entry("zoo.mixed", "MixedSequenceMemory", "rival", "dense memory that dwells (Chaudhry 2023)"),
-    "gillett": Entry(
-        "zoo.gillett", "HebbianRateMemory", "rival", "rate neurons, bilinear Hebbian rule (Gillett 2020)", by_default=False
-    ),
-    "gillett-sparse": Entry(
-        "zoo.gillett", "SparseRateMemory", "rival", "rate neurons, nonlinear Hebbian rule (Gillett 2020)", by_default=False
-    ),
-    "gsemm-dense": Entry(
-        "zoo.episodic", "DenseEpisodicMemory", "rival", "dense episodic memory (Karuvally 2023)", by_default=False
-    ),
-    "gsemm-linear": Entry(
-        "zoo.episodic", "LinearEpisodicMemory", "rival", "linear episodic memory (Karuvally 2023)", by_default=False
-    ),
-    "eden": Entry(
-        "zoo.eden", "DynamicEnergyMemory", "rival", "exponential dynamic energy network (Karuvally 2025)", by_default=False
-    ),
+    "gillett": Entry("zoo.gillett", "HebbianRateMemory", "rival", "rate neurons, bilinear Hebbian rule (Gillett 2020)"),
+    "gillett-sparse": Entry("zoo.gillett", "SparseRateMemory", "rival", "rate neurons, nonlinear Hebbian rule (Gillett 2020)"),
+    "gsemm-dense": Entry("zoo.episodic", "DenseEpisodicMemory", "rival", "dense episodic memory (Karuvally 2023)"),
+    "gsemm-linear": Entry("zoo.episodic", "LinearEpisodicMemory", "rival", "linear episodic memory (Karuvally 2023)"),
+    "eden": Entry("zoo.eden", "DynamicEnergyMemory", "rival", "exponential dynamic energy network (Karuvally 2025)"),
     "scaffold": Entry("zoo.scaffold", "ScaffoldMemory", "rival", "scaffold memory, free-running (Sharma 2022, Chandra 2025)"),
-    "bcpnn": Entry(
-        "zoo.columns", "BayesianColumnMemory", "rival", "BCPNN as a network of rates (after Tully 2016)", by_default=False
-    ),
+    "bcpnn": Entry("zoo.columns", "BayesianColumnMemory", "rival", "BCPNN as a network of rates (after Tully 2016)"),
     "innate": Entry(
-        "zoo.innate",
-        "InnateTrajectoryMemory",
-        "rival",
-        "innate trajectories of a chaotic rate network (Laje & Buonomano 2013)",
-        by_default=False,
+        "zoo.innate", "InnateTrajectoryMemory", "rival", "innate trajectories of a chaotic rate network (Laje & Buonomano 2013)"
     ),
-    "pinning": Entry(
-        "zoo.pinned", "PinnedRateMemory", "rival", "partial in-network training of rates (Rajan 2016)", by_default=False
-    ),
+    "pinning": Entry("zoo.pinned", "PinnedRateMemory", "rival", "partial in-network training of rates (Rajan 2016)"),
     "one-hot": Entry("networks.one_hot", "OneHotNetwork", "paper", "one hidden neuron per transition, after Theorem 1"),
     "sdm": Entry("zoo.sparse_distributed", "SparseDistributedMemory", "yardstick", "sparse distributed memory (Kanerva 1988)"),
     "clone-hmm": Entry("zoo.clones", "CloneStructuredMemory", "yardstick", "clone-structured hidden Markov model (George 2021)"),
-    "rnn": Entry(
-        "zoo.recurrent", "RecurrentNetwork", "yardstick", "recurrent network trained by backpropagation", by_default=False
-    ),
+    "rnn": Entry("zoo.recurrent", "RecurrentNetwork", "yardstick", "recurrent network trained by backpropagation"),
     "lookup": Entry("zoo.lookup", "LookupMemory", "yardstick", "a table of all patterns, searched for the nearest"),
 }
 """Short name: the network it stands for, in the order of comparisons."""
+
+ON_REQUEST = frozenset(
+    [
+        "attractor-hebbian",
+        "attractor-bias",
+        "attractor-learned-targets",
+        "perceptron-bias",
+        "leaky-perceptron",
+        "predictive-2",
+        "brea",
+        "fiete",
+        "gillett",
+        "gillett-sparse",
+        "gsemm-dense",
+        "gsemm-linear",
+        "eden",
+        "bcpnn",
+        "innate",
+        "pinning",
+        "rnn",
+    ]
+)
+"""Networks that a comparison takes only where they are named, such as those whose trials take minutes."""
 
 
 GIVEN = {"ThresholdNetwork": "networks.given"}
@@ -160,7 +133,7 @@ GIVEN = {"ThresholdNetwork": "networks.given"}
 
 
 def network_names(family: Family | None = None) -> list[str]:
-    """Give the short names, all or those of one family.
+    """Return the short names, all or those of one family.
 
     Examples
     --------
@@ -171,7 +144,7 @@ def network_names(family: Family | None = None) -> list[str]:
 
 
 def network_class(name: str) -> type[SequenceMemory]:
-    """Give the class that a short name stands for; its module loads now.
+    """Return the class that a short name stands for; its module loads now.
 
     Examples
     --------
@@ -183,20 +156,20 @@ def network_class(name: str) -> type[SequenceMemory]:
 
 
 def _entry(name: str) -> Entry:
-    """What a short name stands for."""
+    """Return the entry of a short name."""
     if not isinstance(name, str) or name not in REGISTRY:
         raise ValueError(no_such("network", name, REGISTRY))
     return REGISTRY[name]
 
 
 def _import(module: str, cls: str) -> type[SequenceMemory]:
-    """A class of this package, by its module and name."""
+    """Return a class of this package, by its module and name."""
     found: type[SequenceMemory] = getattr(import_module(f"seqattractor.{module}"), cls)
     return found
 
 
 def package_class(name: str) -> type[SequenceMemory] | None:
-    """Give a network class of this package by its own name, or None.
+    """Return a network class of this package by its own name, or None.
 
     Examples
     --------
@@ -210,7 +183,7 @@ def package_class(name: str) -> type[SequenceMemory] | None:
 
 
 def parameters_of(name: str) -> dict[str, Any]:
-    """Give the parameters of a network with their default values.
+    """Return the parameters of a network with their default values.
 
     Examples
     --------
@@ -218,39 +191,8 @@ def parameters_of(name: str) -> dict[str, Any]:
     3
     """
     entry = _entry(name)
-    return _class_parameters(entry.module, entry.cls) | dict(entry.parameters)
-
-
-@cache
-def _class_parameters(module: str, cls: str) -> dict[str, Any]:
-    """The parameters of a class with their default values; the class is imported only if its source does not tell them."""
-    read = read_parameters(module, cls)
-    if read is not None:
-        return read
-    return {p.name: p.default for p in inspect.signature(_import(module, cls)).parameters.values()}
-
-
-def read_parameters(module: str, cls: str) -> dict[str, Any] | None:
-    """Read the parameters of a class and their defaults from its source, so that a grid can be planned without importing it.
-
-    Returns None unless the class has an ``__init__`` in which every parameter has a literal default.
-
-    Examples
-    --------
-    >>> read_parameters("zoo.lookup", "LookupMemory")
-    {'order': 1, 'on_conflict': 'raise'}
-    """
-    try:
-        tree = ast.parse(Path(__file__).parents[1].joinpath(*module.split(".")).with_suffix(".py").read_bytes())
-        (found,) = (node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == cls)
-        (init,) = (node for node in found.body if isinstance(node, ast.FunctionDef) and node.name == "__init__")
-        keyword = zip(init.args.kwonlyargs, init.args.kw_defaults, strict=True)
-        given = [*zip(init.args.args[1:], init.args.defaults, strict=True), *keyword]
-        if init.args.vararg or init.args.kwarg or None in init.args.kw_defaults:
-            return None
-        return {each.arg: ast.literal_eval(default) for each, default in given if default is not None}
-    except (OSError, ValueError):  # no sources, no such method, or a default that is a name or a call
-        return None
+    signature = inspect.signature(network_class(name))
+    return {each.name: each.default for each in signature.parameters.values()} | dict(entry.parameters)
 
 
 def make_network(name: str, **parameters: Any) -> SequenceMemory:
@@ -261,7 +203,7 @@ def make_network(name: str, **parameters: Any) -> SequenceMemory:
     name : str
         A key of `REGISTRY`.
     **parameters
-        Of the network; an unknown one is refused, and the known ones are listed.
+        Of the network; an unknown one raises an error that lists those there are.
 
     Returns
     -------

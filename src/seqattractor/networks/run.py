@@ -19,14 +19,14 @@ Ids = NDArray[np.int64]
 
 MOST_BYTES = 2**26
 BYTES_BESIDE = 200  # the packed state, its number and their places in the dictionary
-_SMALLEST = 64  # states to have room for
+_SMALLEST = 64  # states to allocate for
 UNKNOWN = -1
 SOON = 4  # steps within which most runs are over, before it pays to get ready for more
 _AT_ONCE = 64  # steps that are taken ahead at most
 
 
 class WrongAnswerError(ValueError):
-    """A method of a network gave what no network may give; networks of the user's can."""
+    """A method of a network, such as one of the user's, returned something invalid."""
 
     def __init__(self, sentence: str, method: str = "next_patterns") -> None:
         super().__init__(sentence)
@@ -34,18 +34,9 @@ class WrongAnswerError(ValueError):
 
 
 class Run:
-    """A batch of runs of one network: the last `order` patterns of each, and the slow or latent variables that it carries.
+    """A batch of runs of one network: the last `order` patterns of each, (B, order * N), and its slow or latent variables.
 
-    Parameters
-    ----------
-    net : SequenceMemory
-        A network that has learned.
-    states : ndarray of int8, shape (B, order * N)
-        Where the runs start, oldest pattern first.
-    memory : ndarray of shape (B, ...), optional
-        What the network carries; by default what it starts with, `SequenceMemory.start`.
-    remember : bool
-        Whether a successor that was computed before may be looked up.
+    With `remember`, the successor of a state that was computed before may be looked up.
     """
 
     def __init__(
@@ -60,7 +51,7 @@ class Run:
         """The numbers of the states among the known ones."""
 
     def step(self, noise: int = 0, rng: np.random.Generator | None = None) -> Patterns:
-        """Go one step on, after flipping `noise` units of the newest pattern; gives the new patterns, (B, N)."""
+        """Make one step, after flipping `noise` units of the newest pattern, and return the new patterns, (B, N)."""
         N = self.net.n_features_in_
         if noise:
             self.states, self._at = self.states.copy(), None
@@ -68,19 +59,19 @@ class Run:
         if noise or self._known is None:
             self.states = self._after(self.states)
         else:
-            self._go_on_from(self._known)
+            self._step_from(self._known)
         if self._may_know and self._known is None:
             # Cues differ, and nothing is gained at the first step. Afterwards runs meet each other, and come back.
             self._known = KnownStates(self.states.shape[1])
         return self.states[:, -N:]
 
     def _after(self, states: Patterns) -> Patterns:
-        """The states one step on, (B, order * N)."""
+        """Return the states after one step, (B, order * N)."""
         following = self._checked(self.net.next_patterns(states, self.memory), len(states))
         return np.concatenate([states[:, self.net.n_features_in_ :], following], axis=1)
 
-    def _go_on_from(self, known: KnownStates) -> None:
-        """Go one step on where the successor of a state is computed only once, whichever runs come to it, and how often."""
+    def _step_from(self, known: KnownStates) -> None:
+        """Make one step, and compute the successor of a state only once, whichever runs come to it, and how often."""
         at = known.number(self.states) if self._at is None else self._at
         following = known.successors[at]
         new = np.flatnonzero(following == UNKNOWN)
@@ -94,21 +85,21 @@ class Run:
             self._may_know, self._known, self._at = False, None, None
 
     def _checked(self, following: Any, runs: int) -> Patterns:
-        """Refuse what no network should answer; a network of the user's may."""
+        """Return patterns as int8, or raise an error if a network of the user's returned anything else."""
         name = f"{type(self.net).__name__}.next_patterns"
         wanted = (runs, self.net.n_features_in_)
         if following is None:
-            raise WrongAnswerError(f"{name} gave None; let it return the next patterns, an array of the shape {wanted}.")
+            raise WrongAnswerError(f"{name} returned None; let it return the next patterns, an array of the shape {wanted}.")
         answer: NDArray[Any] = np.asarray(following)
         if answer.shape != wanted:
-            raise WrongAnswerError(f"{name} gave patterns of the shape {answer.shape} where {wanted} was wanted.")
+            raise WrongAnswerError(f"{name} returned patterns of the shape {answer.shape} where {wanted} was wanted.")
         if answer.dtype.kind not in "biuf" or not np.all(answer * answer == 1):
-            raise WrongAnswerError(f"{name} gave {_strange(answer)}; patterns are of -1 and +1.")
+            raise WrongAnswerError(f"{name} returned {_strange(answer)}; patterns are of -1 and +1.")
         return answer.astype(np.int8, copy=False)
 
 
 def _strange(answer: NDArray[Any]) -> str:
-    """What values of an answer are neither -1 nor +1, in words."""
+    """Return which values of an answer are neither -1 nor +1, in words."""
     if answer.dtype.kind not in "biuf":
         return f"values of the type {answer.dtype}"
     strange = answer[answer * answer != 1]
@@ -121,20 +112,20 @@ def _strange(answer: NDArray[Any]) -> str:
 
 
 def started(net: SequenceMemory, states: Patterns) -> NDArray[Any] | None:
-    """The slow or latent variables with which runs start, a row for each; refuses what a network may not carry."""
+    """Return the slow or latent variables with which runs start, a row for each, or raise if they are no array of rows."""
     memory = net.start(states)
     if memory is not None and (not isinstance(memory, np.ndarray) or memory.shape[:1] != (len(states),)):
         found = f"an array of the shape {memory.shape}" if isinstance(memory, np.ndarray) else f"{type(memory).__name__}"
         wanted = f"an array with a row for each of {len(states)} runs"
-        raise WrongAnswerError(f"{type(net).__name__}.start gave {found} where {wanted} or None was wanted.", "start")
+        raise WrongAnswerError(f"{type(net).__name__}.start returned {found} where {wanted} or None was wanted.", "start")
     return memory
 
 
 def led_memory(net: SequenceMemory, transitions: Transitions) -> NDArray[Any] | None:
-    """What a network carries when it has been led through each sequence up to each of its inputs, shape (n, ...).
+    """Return the variables of a network that has been led through each sequence up to each of its inputs, shape (n, ...).
 
-    Most networks carry nothing, and one that dwells at each pattern starts as if the pattern had been there for long. Where
-    the memory is a context, the network is shown the sequence from its beginning.
+    Most networks have none, and one that dwells at each pattern starts as if the pattern had been there for long. Where
+    they are a context, the network is shown the sequence from its beginning.
     """
     memory = started(net, transitions.inputs)
     if memory is None or net.traits().dwells:
@@ -150,7 +141,7 @@ def led_memory(net: SequenceMemory, transitions: Transitions) -> NDArray[Any] | 
 
 
 def states_along(net: SequenceMemory, cues: Patterns, steps: int) -> Iterator[Patterns]:
-    """The states of runs from cues, (B, N), and then at every step, of which there are at most so many."""
+    """Yield the states of runs from cues, (B, N), and then those after each of at most `steps` steps."""
     run = Run(net, cues, remember=False)
     yield run.states
     for _ in range(min(SOON, steps)):
@@ -171,32 +162,30 @@ def states_along(net: SequenceMemory, cues: Patterns, steps: int) -> Iterator[Pa
 
 
 def _walk_of(net: SequenceMemory) -> Walk | None:
-    """The compiled way of a network, if it has one."""
-    layers = net._walked_layers()
-    if layers is None:
+    """Return the compiled walk through a network of two layers whose engine is compiled, too."""
+    layers = net.layers() if getattr(net, "engine", None) == "exact" and net.order_ == 1 else None
+    if layers is None or len(layers) != 2:
         return None
-    from seqattractor.engine.firing import Walk, can_walk
+    from seqattractor.engine.firing import find_walk
 
     hidden, visible = layers
-    if not all(can_walk(layer.weights, layer.offset) for layer in layers):
-        return None
-    return Walk((hidden.weights, hidden.offset), (visible.weights, visible.offset), silent=hidden.low)
+    return find_walk((hidden.weights, hidden.offset), (visible.weights, visible.offset), silent=hidden.low)
 
 
 def names_of(states: Patterns) -> list[bytes]:
-    """A name of each state of -1 and +1, (B, width): its bits."""
+    """Return the bits of each state of -1 and +1, (B, width), as a name for it."""
     packed = np.packbits(states > 0, axis=1)
     names: list[bytes] = packed.view(f"V{packed.shape[1]}").ravel().tolist()
     return names
 
 
 def leads_on_by_state(net: SequenceMemory) -> bool:
-    """Whether a network says that the same state always has the same successor; a subclass has to say it again."""
+    """Return whether the class itself, not a base, declares that the same state always has the same successor."""
     return bool(vars(type(net)).get("deterministic", False)) and "next_patterns" not in vars(net)
 
 
 def goes_by_state(net: SequenceMemory, states: Patterns) -> bool:
-    """Whether a run of a network from some states depends on these alone: it also carries nothing from step to step."""
+    """Return whether a run from some states depends on these alone: it also carries nothing from step to step."""
     return leads_on_by_state(net) and net.start(states) is None
 
 
@@ -206,7 +195,7 @@ class KnownStates:
     def __init__(self, width: int) -> None:
         self.most = MOST_BYTES // (width + BYTES_BESIDE)
         self.states: Patterns = np.empty((0, width), dtype=np.int8)
-        """The state of each number, and room for more."""
+        """The state of each number, and unused rows."""
         self.successors: Ids = np.empty(0, dtype=np.int64)
         """The number of the state that follows, or UNKNOWN."""
         self._numbers: dict[bytes, int] = {}
@@ -216,20 +205,20 @@ class KnownStates:
 
     @property
     def is_full(self) -> bool:
-        """Whether there are more states than it pays to keep: runs that find so many do not come back to them."""
+        """Whether there are more states than it pays to cache: runs that find so many do not come back to them."""
         return len(self) > self.most
 
     def number(self, states: Patterns) -> Ids:
-        """Give states, (B, width), their numbers, (B,); equal states have the same one."""
+        """Return the numbers of states, (B, width) -> (B,); equal states have the same one."""
         known, numbers = len(self), self._numbers
         given = np.array([numbers.setdefault(name, len(numbers)) for name in names_of(states)], dtype=np.int64)
         if len(self) > known:
-            self._make_room()
+            self._grow()
             self.states[given] = states
         return given
 
-    def _make_room(self) -> None:
-        """Let every number have a row; the room doubles, so that a row is moved only a few times."""
+    def _grow(self) -> None:
+        """Allocate a row for every number; the rows double, so that each is moved only a few times."""
         rows = len(self.states)
         if len(self) > rows:
             more = max(2 * rows, len(self), _SMALLEST) - rows

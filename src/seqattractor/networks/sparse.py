@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, final
 
 import numpy as np
@@ -25,7 +26,7 @@ from seqattractor.engine.problem import ProgressCallback
 from seqattractor.engine.sparse.engine import learn_sparse
 from seqattractor.engine.sparse.rule import PROTOTYPE, Epoch, SparseSettings, SparseState
 from seqattractor.engine.sparse.schedule import Schedule
-from seqattractor.networks.choose_hidden import LADDER, check_size, epochs_at_most, fit_smallest, given_size, remedies
+from seqattractor.networks.choose_hidden import LADDER, check_size, fit_smallest, given_size
 from seqattractor.networks.online import OnlineMemory
 from seqattractor.networks.traits import Layer, Traits
 from seqattractor.noise import Seed, as_generator
@@ -44,6 +45,7 @@ _LARGEST_BIAS = 2**15  # its square, and sums of it over many units, are counted
 
 
 @final
+@dataclass(eq=False, repr=False)
 class SparseSequenceAttractor(OnlineMemory):
     """A sequence memory of threshold neurons with few active hidden neurons; it stores more patterns than it has hidden neurons.
 
@@ -53,14 +55,13 @@ class SparseSequenceAttractor(OnlineMemory):
 
     Learning is as local as the paper's: every weight changes by presynaptic activity x postsynaptic target x an error of 0 or
     1, one transition at a time. `seqattractor.engine.sparse.rule` has the rule in plain numpy, and the guide explains why
-    each part is there. Values that are "auto" are chosen from N, M, the number of transitions and the data; what was chosen
-    stands in fitted attributes of the same name with ``_``.
+    each part is there. Values that are "auto" are chosen from N, M, the number of transitions and the data; the choices
+    are in fitted attributes of the same name with ``_``.
 
     Parameters
     ----------
     n_hidden : int or "auto"
-        M, the number of hidden neurons. With "auto" `fit` chooses it as in `SequenceAttractor`; `n_hidden_` tells how many there
-        are.
+        M, the number of hidden neurons. With "auto" `fit` chooses it as in `SequenceAttractor`; `n_hidden_` is the number chosen.
     n_winners : int or "auto"
         k: how many hidden neurons should be active for each transition. "auto" is one in 250 (without noise, one in 200), but at
         least three; with noise from the start there are fewer where each neuron would get too many patterns for its inputs.
@@ -75,18 +76,17 @@ class SparseSequenceAttractor(OnlineMemory):
         patterns that are alike. P is then that of x(t).
     learned_feedback : float or "auto"
         lambda: how much the learned feedback Q x(t+1) adds to a hidden neuron's score while targets are chosen, so that neurons
-        are chosen that already say something like x(t+1). 0 for none.
+        are chosen that are already close to x(t+1). 0 for none.
     bias : int or "auto"
         b: strength of the constant unit that feeds hidden neurons. 0 takes it away.
     noise : int or "auto"
         While learning, 0 to `noise` units of x(t) are flipped. 0 is the convergent setting: errors reach exactly zero. In a tiny
         network (up to 32 inputs) a few flips may make one pattern another: where "auto" leaves wrong units there, `fit` learns
-        again without noise, and keeps that if fewer are left; `noise_` tells. Where clean patterns come first and `max_epochs`
-        is "auto", U practises for larger and larger margins instead, and nothing is flipped.
+        again without noise, and takes that result if fewer are left; see `noise_`. Where clean patterns come first and
+        `max_epochs` is "auto", U practises for larger and larger margins instead, and nothing is flipped.
     clean_first : bool or "auto"
         Whether clean patterns are learned first, and practised with noise, or with larger and larger margins, only then. "auto"
-        does so for patterns that lie near each other,
-        such as pictures, whose hidden neurons would otherwise fall silent.
+        does so for patterns that lie near each other, such as pictures, whose hidden neurons would otherwise fall silent.
     kappa : float
         The margin of visible neurons, and of hidden neurons that should be silent.
     kappa_active : float or "auto"
@@ -107,9 +107,9 @@ class SparseSequenceAttractor(OnlineMemory):
     max_epochs : int or "auto"
         How often the sequences are presented, at most. With noise the last third is for V alone, without noise, and ends after
         an epoch without any error; in the convergent setting learning ends after such an epoch. "auto" is 750, and with noise
-        V then goes on alone while it has errors, for some thousand epochs that cost little, as does U before it if
+        V then continues alone while it has errors, for some thousand epochs that cost little, as does U before it if
         clean patterns come first; where `n_hidden` is "auto", too, it is 7500 if hidden neurons have errors left in the
-        convergent setting. `max_epochs_` tells, and `n_iter_` how many it took.
+        convergent setting. See `max_epochs_`, and `n_iter_` for how many it took.
     order : int or "auto"
         How many past patterns the network looks at.
     on_conflict : {"raise", "learn"}
@@ -135,7 +135,7 @@ class SparseSequenceAttractor(OnlineMemory):
     theta_ : ndarray, shape (M,)
         Thresholds of the choice of targets.
     rng_ : Generator
-        The noise to come, so that learning can go on.
+        The source of further noise, so that learning can continue.
     hidden_errors_, visible_errors_ : ndarray of int, shape (n_epochs,)
         Updates in each epoch: the sums of mu and nu over neurons and (noisy) transitions.
     n_iter_ : int
@@ -154,13 +154,12 @@ class SparseSequenceAttractor(OnlineMemory):
     Notes
     -----
     In a stream (`partial_fit`) learning steps of U are an eighth, those of V a thirty-second of the first ones if rates
-    decay, else the same. Targets are chosen
-    anew; a sequence that was learned before should be presented along with new ones, and even then a stream may not store all
-    that `fit` does. What is "auto" is settled by the first
-    call, without a second try: give ``noise=0`` to a tiny network.
+    decay, else the same. Targets are chosen anew; a sequence that was learned before should be presented along with new ones,
+    and even then a stream may not store all that `fit` does. What is "auto" is settled by the first call, without a second try:
+    give ``noise=0`` to a tiny network.
 
     A state that is far from all stored ones may leave every hidden neuron silent. Visible fields are then zero, and as
-    everywhere sign(0) = +1: the next pattern is +1 in all units, whatever was learned. ``net.hidden(state).any()`` tells.
+    everywhere sign(0) = +1: the next pattern is +1 in all units, whatever was learned. ``net.hidden(state).any()`` is then False.
 
     Examples
     --------
@@ -172,6 +171,32 @@ class SparseSequenceAttractor(OnlineMemory):
     >>> sa.retrieved(net.recall(sa.noise.flip(X[0], 10, rng=1), steps=420), X)
     True
     """
+
+    n_hidden: int | Auto = 500
+    _: KW_ONLY
+    n_winners: int | Auto = "auto"
+    code: Literal["winners", "thresholds"] = "winners"
+    target_from: Literal["current", "next", "auto"] = "auto"
+    learned_drive: bool | Auto = "auto"
+    learned_feedback: float | Auto = "auto"
+    bias: int | Auto = "auto"
+    noise: int | Auto = "auto"
+    clean_first: bool | Auto = "auto"
+    kappa: float = 1.0
+    kappa_active: float | Auto = "auto"
+    active_weight: int | Auto = "auto"
+    eta_hidden: float | Auto = "auto"
+    eta_visible: float | Auto = "auto"
+    decay: bool | Auto = "auto"
+    homeostasis: float | Auto = "auto"
+    redraw: float = 3.0
+    redraw_tolerance: float | Auto = "auto"
+    max_epochs: int | Auto = "auto"
+    order: int | Auto = 1
+    on_conflict: Literal["raise", "learn"] = "raise"
+    random_state: Seed = None
+    engine: Literal["exact", "reference"] = "exact"
+    verbose: int = 0
 
     _usual_epochs: ClassVar[int] = 750  # 500 with noise, as in the paper without, and the practice of V
 
@@ -187,6 +212,7 @@ class SparseSequenceAttractor(OnlineMemory):
     }
     _values: ClassVar[dict[str, str]] = {
         "n_hidden": "size M or auto",
+        "n_hidden_": "size M",
         "max_epochs_": "count",
         "n_iter_": "size E",
         "converged_": "flag",
@@ -212,59 +238,6 @@ class SparseSequenceAttractor(OnlineMemory):
         "homeostasis_": "number",
     }
 
-    def __init__(
-        self,
-        n_hidden: int | Auto = 500,
-        *,
-        n_winners: int | Auto = "auto",
-        code: Literal["winners", "thresholds"] = "winners",
-        target_from: Literal["current", "next", "auto"] = "auto",
-        learned_drive: bool | Auto = "auto",
-        learned_feedback: float | Auto = "auto",
-        bias: int | Auto = "auto",
-        noise: int | Auto = "auto",
-        clean_first: bool | Auto = "auto",
-        kappa: float = 1.0,
-        kappa_active: float | Auto = "auto",
-        active_weight: int | Auto = "auto",
-        eta_hidden: float | Auto = "auto",
-        eta_visible: float | Auto = "auto",
-        decay: bool | Auto = "auto",
-        homeostasis: float | Auto = "auto",
-        redraw: float = 3.0,
-        redraw_tolerance: float | Auto = "auto",
-        max_epochs: int | Auto = "auto",
-        order: int | Auto = 1,
-        on_conflict: Literal["raise", "learn"] = "raise",
-        random_state: Seed = None,
-        engine: Literal["exact", "reference"] = "exact",
-        verbose: int = 0,
-    ) -> None:
-        self.n_hidden = n_hidden
-        self.n_winners = n_winners
-        self.code = code
-        self.target_from = target_from
-        self.learned_drive = learned_drive
-        self.learned_feedback = learned_feedback
-        self.bias = bias
-        self.noise = noise
-        self.clean_first = clean_first
-        self.kappa = kappa
-        self.kappa_active = kappa_active
-        self.active_weight = active_weight
-        self.eta_hidden = eta_hidden
-        self.eta_visible = eta_visible
-        self.decay = decay
-        self.homeostasis = homeostasis
-        self.redraw = redraw
-        self.redraw_tolerance = redraw_tolerance
-        self.max_epochs = max_epochs
-        self.order = order
-        self.on_conflict = on_conflict
-        self.random_state = random_state
-        self.engine = engine
-        self.verbose = verbose
-
     def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int] | None:
         """Learn from scratch; with noise every epoch has errors, so those are counted that are left without it."""
         if is_auto(self.n_hidden):
@@ -284,12 +257,12 @@ class SparseSequenceAttractor(OnlineMemory):
         """Learn from scratch with some noise; returns the number of wrong units that are left."""
         self._init_with(transitions, noise)
         check_memory(300 * self.max_epochs_, f"a record of {self.max_epochs_} epochs")
-        self._go_on(transitions, self._schedule().plan(), callback)
+        self._run_epochs(transitions, self._schedule().plan(), callback)
         return int(self._wrong_units(transitions).sum())
 
     def _present(self, transitions: Transitions) -> None:
         """Go once through the transitions and learn from each."""
-        self._go_on(transitions, [self._schedule().stream(self.n_iter_)], None)
+        self._run_epochs(transitions, [self._schedule().stream(self.n_iter_)], None)
 
     def _schedule(self) -> Schedule:
         """When what is learned, in `fit` and in a stream."""
@@ -306,20 +279,6 @@ class SparseSequenceAttractor(OnlineMemory):
             patient=is_auto(self.max_epochs),
         )
 
-    @property
-    def n_hidden_(self) -> int:
-        """M, the number of hidden neurons of a network that has learned."""
-        if "P_" not in vars(self):
-            raise AttributeError(f"this {type(self).__name__} has no n_hidden_ before it has learned.")
-        return len(self.P_)
-
-    @property
-    def _most_epochs(self) -> int | None:
-        return None if is_auto(self.n_hidden) else epochs_at_most(self)
-
-    def _remedies(self) -> list[str]:
-        return remedies(self)
-
     def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:
         """Return the pattern after each state, eq. (3): (B, order * N) -> (B, N)."""
         return respond(self.V_, self._hidden_states(states))
@@ -329,12 +288,9 @@ class SparseSequenceAttractor(OnlineMemory):
         return respond(self.U_, states, self.hidden_bias_, silent=0)
 
     def layers(self) -> tuple[Layer, Layer]:
-        """Give the hidden layer, of 0 and 1, and the visible one."""
+        """Return the hidden layer, of 0 and 1, and the visible one."""
         hidden = Layer.of(self.U_, self.hidden_bias_, low=0, high=1, kappa=float(self.kappa))
         return hidden, Layer.of(self.V_, kappa=float(self.kappa))
-
-    def _walked_layers(self) -> tuple[Layer, Layer] | None:
-        return self.layers() if self.engine == "exact" and self.order_ == 1 else None  # that engine is compiled, too
 
     @property
     def _fewest_hidden(self) -> int:
@@ -353,7 +309,8 @@ class SparseSequenceAttractor(OnlineMemory):
     def _init_with(self, transitions: Transitions, noise: int | Auto) -> None:
         """Begin with some noise."""
         inputs, targets = transitions.inputs, transitions.targets
-        M, self.max_epochs_ = given_size(self), epochs_at_most(self)
+        M = self.n_hidden_ = given_size(self)
+        self.max_epochs_ = self._epoch_limit
         for name, value in choose_defaults(self, inputs, targets, noise).items():
             setattr(self, f"{name}_", value.item() if isinstance(value, np.generic) else value)  # int8 would overflow
         check_in_steps(self.eta_hidden_, kappa=self.kappa, kappa_active=self.kappa_active_)
@@ -389,8 +346,8 @@ class SparseSequenceAttractor(OnlineMemory):
         drive = np.asarray(field(self.P_, source))
         return drive / np.sqrt(np.sum(self.P_**2, axis=1)) if self.learned_drive_ else drive
 
-    def _go_on(self, transitions: Transitions, epochs: list[Epoch], callback: ProgressCallback | None) -> None:
-        """Run epochs, in whole numbers, and keep the result."""
+    def _run_epochs(self, transitions: Transitions, epochs: list[Epoch], callback: ProgressCallback | None) -> None:
+        """Run epochs, in whole numbers, and set the result."""
         inputs, targets = transitions.inputs, transitions.targets
         settings = self._settings()
         b = settings.bias
@@ -447,7 +404,7 @@ class SparseSequenceAttractor(OnlineMemory):
         )
 
     def check_parameters(self) -> None:
-        """Refuse parameters that make no sense."""
+        """Raise an error if parameters make no sense."""
         check_size(self)
         most = LADDER[-1] if is_auto(self.n_hidden) else int(self.n_hidden)
         if not is_auto(self.n_winners) and check_count(self.n_winners, "n_winners") > most:
@@ -478,7 +435,7 @@ class SparseSequenceAttractor(OnlineMemory):
             raise ValueError(f"redraw_tolerance is a fraction, 0 to 1, but it is {self.redraw_tolerance}.")
 
     def traits(self) -> Traits:
-        """Tell what is fair to know: weights are learned online, by what is known at their two ends."""
+        """Return the traits: weights are learned online, from the activity at their two ends."""
         return Traits(weights=("U_", "hidden_bias_", "V_"), stores_patterns=False, online=True, local=True)
 
 
@@ -486,21 +443,7 @@ class SparseSequenceAttractor(OnlineMemory):
 
 
 def choose_defaults(net: SparseSequenceAttractor, inputs: Patterns, targets: Patterns, noise: int | Auto) -> dict[str, Any]:
-    """Settle every option of `net` that may be "auto".
-
-    Parameters
-    ----------
-    net : SparseSequenceAttractor
-    inputs, targets : ndarray of int8, shapes (n, N_in) and (n, N)
-        x(t) and x(t+1) of all transitions.
-    noise : int or "auto"
-        In place of that of `net`.
-
-    Returns
-    -------
-    dict
-        Values by the name of the option.
-    """
+    """Return a value for every option of `net` that may be "auto", for transitions from `inputs` to `targets`."""
     n, n_in = inputs.shape
     distance = typical_distance(inputs)
     clean_first = distance < _NEAR * n_in if net.clean_first == "auto" else bool(net.clean_first)

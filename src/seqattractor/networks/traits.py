@@ -1,4 +1,4 @@
-"""What a network says of itself: what is fair to know beside its results, and its layers of threshold neurons."""
+"""The traits of a network that are listed beside its results, and its layers of threshold neurons."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ROUNDING = 16 * 2.0**-53
 
 
 class NotApplicable(ValueError):
-    """What was asked for does not apply to this kind of network; `supports_certificate` tells beforehand.
+    """A method does not apply to this kind of network; see `supports_certificate`.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class NotApplicable(ValueError):
 
 @dataclass(frozen=True)
 class Traits:
-    """What kind of memory a network is. None means that its author has not said.
+    """What kind of memory a network is; None where that is unknown.
 
     Parameters
     ----------
@@ -50,13 +50,13 @@ class Traits:
     online : bool, optional
         Whether it learns from one transition at a time, keeping no other.
     local : bool, optional
-        Whether every weight changes by what is known at its two ends.
+        Whether every weight changes by the activity at its two ends.
     dwells : bool
         Whether it stays at each pattern for several steps, so that repeated states count once.
     steps_per_pattern : int
         How many steps it may take from one stored pattern to the next before it counts as stuck, if it dwells.
     note : str
-        Anything else that is fair to know.
+        Anything else to list.
 
     Examples
     --------
@@ -87,9 +87,8 @@ class Layer:
     kappa : float or None
         The margin that the layer was trained for, if it was.
     rounded : bool
-        Whether the weights stand here as they come out of float64 arithmetic that the network does otherwise, such as products
-        with the activity of a neuron. Its own sums may then differ from these even where these are exact, so rounding counts
-        against every neuron.
+        Whether the network itself computes its sums otherwise, such as from products with the activity of a neuron. They
+        may then differ from these even where these are exact, so rounding counts against every neuron.
 
     Examples
     --------
@@ -116,7 +115,7 @@ class Layer:
         return f"Layer({neurons} threshold neurons, {inputs} inputs, states {self.low} and {self.high})"
 
     def fields(self, inputs: NDArray[Any]) -> Array:
-        """Give what each neuron receives.
+        """Return the field of each neuron.
 
         Parameters
         ----------
@@ -135,7 +134,7 @@ class Layer:
         return np.asarray(field(self.weights, inputs) + self.offset)
 
     def states(self, fields: Array) -> NDArray[np.int8]:
-        """Give the states that follow from fields.
+        """Return the states that follow from fields.
 
         Parameters
         ----------
@@ -155,7 +154,7 @@ class Layer:
 
     @cached_property
     def slack(self) -> Array:
-        """How far a field in floating point can be from the true one, shape (neurons,), whatever the inputs of -1, 0 and 1."""
+        """A bound of the rounding error of each field, shape (neurons,), for any inputs of -1, 0 and 1."""
         return self.slack_of(np.ones(self.weights.shape[1], dtype=np.int8))
 
     def slack_of(self, inputs: NDArray[np.int8]) -> Array:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any, ClassVar, Literal, final
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Any, ClassVar, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from seqattractor import rule as equations
 from seqattractor._checks import check_memory, check_not_negative
 from seqattractor.engine.problem import Feedback, Learned, ProgressCallback
 from seqattractor.networks.attractor import SequenceAttractor
-from seqattractor.networks.base import check_learned
 from seqattractor.networks.online import Weights
 from seqattractor.networks.traits import Layer
-from seqattractor.noise import Seed
 from seqattractor.sequences import Patterns, Transitions
 
 
@@ -106,6 +103,7 @@ engine, n_jobs, warm_start, verbose
 
 
 @final
+@dataclass(eq=False, repr=False)
 class LearnedTargetsAttractor(SequenceAttractor):
     """The paper's network with a projection of hidden targets that learns by the update of V.
 
@@ -141,48 +139,11 @@ engine, n_jobs, warm_start, verbose
     (True, 1.0)
     """
 
+    _: KW_ONLY
+    learned_feedback: float = 0.02
+
     deterministic = True
     _arrays: ClassVar[dict[str, str]] = {**SequenceAttractor._arrays, "Q_": "int M N"}
-    Q_: NDArray[np.int64]
-
-    def __init__(
-        self,
-        n_hidden: int | Literal["auto"] = 500,
-        *,
-        learned_feedback: float = 0.02,
-        kappa: float = 1.0,
-        eta: float = 1e-3,
-        bias: bool = False,
-        init_scale: float = 1e-3,
-        max_epochs: int | Literal["auto"] = "auto",
-        target_threshold: float = 0.0,
-        input_threshold: float = 0.0,
-        order: int | Literal["auto"] = 1,
-        on_conflict: Literal["raise", "learn"] = "raise",
-        random_state: Seed = None,
-        engine: Literal["exact", "reference"] = "exact",
-        n_jobs: int | None = None,
-        warm_start: bool = False,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(
-            n_hidden,
-            kappa=kappa,
-            eta=eta,
-            bias=bias,
-            init_scale=init_scale,
-            max_epochs=max_epochs,
-            target_threshold=target_threshold,
-            input_threshold=input_threshold,
-            order=order,
-            on_conflict=on_conflict,
-            random_state=random_state,
-            engine=engine,
-            n_jobs=n_jobs,
-            warm_start=warm_start,
-            verbose=verbose,
-        )
-        self.learned_feedback = learned_feedback
 
     def _init_learning(self, transitions: Transitions) -> None:
         super()._init_learning(transitions)
@@ -214,22 +175,8 @@ engine, n_jobs, warm_start, verbose
         """What P contributes to the hidden targets before each pattern: (n, N) -> (n, M)."""
         return equations.target_drive(self.P_, x_next, self._target_threshold)
 
-    def projection(self) -> Weights:
-        """Return the projection that makes the hidden targets, P + lambda Q as it is now.
-
-        Returns
-        -------
-        ndarray, shape (M, N)
-
-        Examples
-        --------
-        >>> import seqattractor as sa
-        >>> X = sa.datasets.random_periodic(8, 40, rng=0)
-        >>> net = sa.LearnedTargetsAttractor(n_hidden=100, random_state=0).fit(X)
-        >>> bool((net.projection() == net.P_).all()), bool(((X[1:] @ net.projection().T >= 0) == (net.hidden(X[:-1]) > 0)).all())
-        (False, True)
-        """
-        check_learned(self)
+    def _projection(self) -> Weights:
+        """Return P + lambda Q as it is now."""
         return self.P_ + float(self.learned_feedback) * self.Q_
 
     def check_parameters(self) -> None:

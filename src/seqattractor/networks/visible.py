@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, final
 
 import numpy as np
@@ -25,6 +26,7 @@ OnlineRule = Callable[[Weights, NDArray[np.float64], NDArray[np.float64]], int]
 
 
 @final
+@dataclass(eq=False, repr=False)
 class VisibleNetwork(OnlineMemory):
     """A recurrent network of visible neurons only, xi' = sign(W xi) of equation (1): the margin perceptron, or a rule of yours.
 
@@ -92,12 +94,28 @@ class VisibleNetwork(OnlineMemory):
     >>> sa.VisibleNetwork(rule=perceptron, random_state=0).fit(X).score(X)
     1.0
 
-    With a leak it knows what came before, and a pattern may have two successors:
+    With a leak it depends on what came before, and a pattern may have two successors:
 
     >>> A, B, C, D, E = X[:5]
     >>> sa.VisibleNetwork(leak=0.5, random_state=0).fit([D, A, B, E, A, C]).score([D, A, B, E, A, C])
     1.0
     """
+
+    rule: OnlineRule | None = None
+    _: KW_ONLY
+    kappa: float = 1.0
+    eta: float = 1e-3
+    bias: bool = False
+    leak: float = 0.0
+    init_scale: float = 1e-3
+    max_epochs: int = 500
+    order: int | Literal["auto"] = 1
+    on_conflict: Literal["raise", "learn"] = "raise"
+    random_state: Seed = None
+    engine: Literal["exact", "reference"] = "exact"
+    n_jobs: int | None = None
+    warm_start: bool = False
+    verbose: int = 0
 
     W_ = InSteps()
     visible_bias_ = InSteps()
@@ -105,39 +123,6 @@ class VisibleNetwork(OnlineMemory):
     deterministic = True
     _arrays: ClassVar[dict[str, str]] = {"W_": "float N kN", "visible_bias_": "float N if bias", "visible_errors_": "count E"}
     _values: ClassVar[dict[str, str]] = {"n_iter_": "size E", "converged_": "flag"}
-
-    def __init__(
-        self,
-        rule: OnlineRule | None = None,
-        *,
-        kappa: float = 1.0,
-        eta: float = 1e-3,
-        bias: bool = False,
-        leak: float = 0.0,
-        init_scale: float = 1e-3,
-        max_epochs: int = 500,
-        order: int | Literal["auto"] = 1,
-        on_conflict: Literal["raise", "learn"] = "raise",
-        random_state: Seed = None,
-        engine: Literal["exact", "reference"] = "exact",
-        n_jobs: int | None = None,
-        warm_start: bool = False,
-        verbose: int = 0,
-    ) -> None:
-        self.rule = rule
-        self.kappa = kappa
-        self.eta = eta
-        self.bias = bias
-        self.leak = leak
-        self.init_scale = init_scale
-        self.max_epochs = max_epochs
-        self.order = order
-        self.on_conflict = on_conflict
-        self.random_state = random_state
-        self.engine = engine
-        self.n_jobs = n_jobs
-        self.warm_start = warm_start
-        self.verbose = verbose
 
     def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int] | None:
         """Learn the perceptron by the chosen engine, and a rule of the user's transition by transition."""
@@ -147,7 +132,7 @@ class VisibleNetwork(OnlineMemory):
         return self._learn(transitions, int(self.max_epochs), callback)
 
     def _resume(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int] | None:
-        """Go on with the perceptron by the chosen engine, and with a rule of the user's transition by transition."""
+        """Resume the perceptron by the chosen engine, and a rule of the user's transition by transition."""
         if self.rule is not None:
             return super()._resume(transitions, callback)
         return self._learn(transitions, int(self.max_epochs), self._counting_on(callback))
@@ -175,7 +160,7 @@ class VisibleNetwork(OnlineMemory):
         self._count_errors(int(errors))
 
     def _learn(self, transitions: Transitions, max_epochs: int, callback: ProgressCallback | None = None) -> tuple[int, int]:
-        """Learn on top of what is there; returns the errors of the last epoch."""
+        """Learn on top of the present weights; returns the errors of the last epoch."""
         eta = float(self.eta)
         problem = Problem(
             self._presented(transitions),
@@ -192,15 +177,15 @@ class VisibleNetwork(OnlineMemory):
         return self._last_errors()
 
     def _presented(self, transitions: Transitions) -> NDArray[Any]:
-        """The inputs, with a leak summed over those before."""
+        """Return the inputs, with a leak summed over those before."""
         return sum_context(transitions.inputs, transitions.lengths, self._leak) if self._leak else transitions.inputs
 
     def _weights(self) -> Weights:
-        """W as learning takes it: with biases, these are its last column, in an array of its own."""
+        """Return W as learning takes it, with biases as the last column of a new array."""
         return np.column_stack([self.W_, self.visible_bias_]) if self.bias else self.W_
 
     def _take_weights(self, W: Weights) -> None:
-        """Keep what was learned."""
+        """Set the weights that were learned."""
         if self.bias:
             W, self.visible_bias_ = split_bias(W)
         self.W_ = W
@@ -240,12 +225,12 @@ class VisibleNetwork(OnlineMemory):
         return W, in_steps(bias, eta), kappa
 
     def traits(self) -> Traits:
-        """Tell what is fair to know; whether a rule of the user's is local is not known here."""
+        """Return the traits; a rule of the user's may be local or not."""
         weights = ("W_", "visible_bias_") if self.bias else ("W_",)
         return Traits(weights=weights, stores_patterns=False, online=True, local=None if self.rule is not None else True)
 
     def check_parameters(self) -> None:
-        """Refuse parameters that make no sense."""
+        """Raise an error if parameters make no sense."""
         if self.rule is not None and not callable(self.rule):
             raise TypeError(f"rule must be a callable rule(W, x, x_next) or None, but it is {say(self.rule)}.")
         check_positive(self.kappa, "kappa")

@@ -4,7 +4,7 @@ Fisher's exact tests, corrected for their number by Holm, find a cell that stand
 finds a small difference of the same direction in many cells, which shows in none of them alone.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import exp, inf, log, sqrt
 from typing import Any
@@ -36,8 +36,6 @@ LEVEL = 0.05
 
 Stratum = tuple[int, int, int, int]
 """a successes of n on the one side, b of m on the other."""
-Pair = tuple[dict[str, Any], dict[str, Any]]
-"""Two rows that have "successes" of "trials"."""
 
 
 def p_value(a: int, n: int, b: int, m: int) -> float:
@@ -115,23 +113,7 @@ def compare(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     return [{**row, "p": alone, "p_holm": both} for row, alone, both in zip(rows, p, holm(p), strict=True)]
 
 
-def describe_differing(what: str, counts: str, pairs: Sequence[Pair], words: Callable[..., str]) -> str:
-    """Return a sentence on the pairs of rows whose counts differ, by Fisher's test with Holm's correction, each in its words.
-
-    Examples
-    --------
-    >>> good, bad = ({"successes": k, "trials": 20} for k in (20, 0))
-    >>> describe_differing("Wings", "the counts", [(good, bad), (bad, bad)], "{0[successes]} to {1[successes]}".format)
-    "Wings make a difference in 1 of 2 cells (20 to 0): two-sided Fisher's exact test of the counts, Holm-corrected over all
-     cells, level 0.05."
-    """
-    differ = [words(*pair) for pair, p in zip(pairs, corrected(pairs), strict=True) if p < LEVEL]
-    cells = f" ({'; '.join(differ)})" if differ else ""
-    test = f"two-sided Fisher's exact test of {counts}, Holm-corrected over all cells, level {LEVEL}"
-    return f"{what} make a difference in {len(differ)} of {len(pairs)} cells{cells}: {test}."
-
-
-def corrected(pairs: Sequence[Pair]) -> list[float]:
+def corrected(pairs: Sequence[tuple[dict[str, Any], dict[str, Any]]]) -> list[float]:
     """Return the p-value of Fisher's test for each pair of rows, corrected for the number of pairs."""
     return holm([p_value(a["successes"], a["trials"], b["successes"], b["trials"]) for a, b in pairs])
 
@@ -154,20 +136,19 @@ def describe(compared: Sequence[dict[str, Any]], names: Sequence[str]) -> Verdic
             f"Not in agreement: {cells}."
         )
     pooled = pool_with_paper(compared)
-    text += f" {describe_pooled(pooled, alone=not differ)}{caution(max(row['trials'] for row in compared))}"
+    text += f" {describe_pooled(pooled)}{caution(max(row['trials'] for row in compared))}"
     return Verdict(not differ and pooled.p >= LEVEL, text)
 
 
-def describe_pooled(pooled: Pooled, *, alone: bool) -> str:
-    """Describe the pooled test; `alone` if no single cell differs."""
+def describe_pooled(pooled: Pooled) -> str:
+    """Describe the pooled test."""
     if pooled.odds_ratio is None:
         return "No cell has both a success and a failure, so there is nothing to pool."
     test = f"Pooled over all cells (Cochran-Mantel-Haenszel test, {pooled.words()})"
     if pooled.p >= LEVEL:
-        return f"{test} no difference shows either." if alone else f"{test} no common difference shows."
+        return f"{test} no common difference shows."
     which = "more" if pooled.odds_ratio > 1 else "fewer"
-    hidden = ", too little for any single cell to show" if alone else ""
-    return f"{test} there are {which} successes here than in the paper{hidden}."
+    return f"{test} there are {which} successes here than in the paper."
 
 
 def caution(trials: int) -> str:

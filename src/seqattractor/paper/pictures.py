@@ -83,7 +83,7 @@ def _load(data: str, path: str | None, seed: int, number: int) -> Sequences:
     if data == "gait":
         return load_gait(Path(path), n_frames=GAIT["T"]) if path else walker()
     n, T, rng = DIGITS["sequences"], DIGITS["T"], np.random.default_rng([seed, number])
-    return load_moving_mnist(path, n, T, rng=rng) if path else moving_digits(n, T, DIGITS["shape"][0], rng=rng)
+    return load_moving_mnist(path, n, T) if path else moving_digits(n, T, DIGITS["shape"][0], rng=rng)
 
 
 def sha256_of(pictures: Sequences) -> str:
@@ -160,10 +160,6 @@ class _RecallFigure(_PictureTarget):
     """Figures 6 and 7: stored frames above, recalled frames below, and the recall as an animation."""
 
     frames_shown: int
-    columns: int
-    """Sequences side by side in the animation."""
-    scale: int
-    """Pixels of the animation for one unit."""
 
     def settings(self, request: Request) -> dict[str, Any]:
         return {**super().settings(request), "networks": self.n_trials(request, {"data": self.data[0]})}
@@ -204,10 +200,10 @@ class _RecallFigure(_PictureTarget):
         return [Table.of(result.rows(), columns, caption)]
 
     def animations(self, result: Result) -> list[Animation]:
-        gif = recall_gif(result.extra["truth"], result.extra["UV"], columns=self.columns, scale=self.scale)
+        gif = recall_gif(result.extra["truth"][0], result.extra["UV"][0])
         flips = result.data["settings"]["flips"]
         caption = f"Stored (left) and recalled by the first network from {flips} flipped pixels (right)."
-        return [Animation(gif, caption, width=720 if self.columns > 1 else 420)]
+        return [Animation(gif, caption, width=420)]
 
     def figure(self, result: Result) -> Figure:
         n = self.frames_shown
@@ -263,19 +259,6 @@ class _Figure8(_PictureTarget):
             f"{' and '.join(parts)}.",
         )
 
-    def tables(self, result: Result) -> list[Table]:
-        rows = [
-            {
-                "panel": PANELS[row["data"]],
-                "network": row["network"],
-                **{layer: _first_zero(row[f"{layer}_errors_per_neuron"]) for layer in ("hidden", "visible")},
-            }
-            for row in result.rows()
-        ]
-        columns = {"": "{panel}, network {network}"}
-        columns |= {f"no {layer} error from epoch": f"{{{layer}}}" for layer in ("hidden", "visible")}
-        return [Table.of(rows, columns)]
-
     def figure(self, result: Result) -> Figure:
         figure, axes = plt.subplots(1, 2, figsize=(9.0, 3.2))
         for ax, (data, name) in zip(axes, PANELS.items(), strict=True):
@@ -283,12 +266,6 @@ class _Figure8(_PictureTarget):
             plots.error_curves(row["hidden_errors_per_neuron"], row["visible_errors_per_neuron"], ax=ax)
             ax.set_title(name)
         return figure
-
-
-def _first_zero(errors: list[float]) -> str:
-    """Return the epoch from which there was no error, as text."""
-    last = max((epoch for epoch, error in enumerate(errors, start=1) if error > 0), default=0)
-    return str(last + 1) if last < len(errors) else "never"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -357,8 +334,6 @@ FIGURE_6 = _RecallFigure(
     title="Figure 6",
     data=("gait",),
     frames_shown=10,
-    columns=1,
-    scale=2,
     about="One gait sequence of 103 silhouettes (128 x 88 pixels) in a network with M = 200 hidden neurons, started from its "
     "first frame with 2000 of 11264 pixels flipped. The database of the paper may not be passed on: unless --gait-dir names your "
     "copy, a figure drawn by this package walks instead.",
@@ -368,11 +343,9 @@ FIGURE_7 = _RecallFigure(
     title="Figure 7",
     data=("digits",),
     frames_shown=8,
-    columns=5,
-    scale=1,
     about="20 sequences of 20 frames (64 x 64 pixels) of two moving digits in a network with M = 1000 hidden neurons, each "
     "started from its first frame with 300 of 4096 pixels flipped; sequence 1 is shown. Unless --mnist-file names your copy "
-    "of Moving MNIST or MNIST, the digits are scikit-learn's, moved in the same way.",
+    "of Moving MNIST, the digits are scikit-learn's, moved in the same way.",
 )
 FIGURE_8 = _Figure8(
     name="fig8",

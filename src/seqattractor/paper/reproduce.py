@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Generator, Iterable, Sequence
-from contextlib import closing
+from collections import deque
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+
+from matplotlib.figure import Figure
 
 from seqattractor.paper.settings import LEARNING
 from seqattractor.paper.target import NEIGHBOURS, Outcome, Request, Result, Target, get_target
 from seqattractor.report.figures import as_picture, drawn
 from seqattractor.report.machine import machine_words, software_words
-from seqattractor.report.page import Picture, Section, duration, render, write_files
-from seqattractor.study.executors import Executor, Trials, in_this_process
+from seqattractor.report.page import Section, duration, render, write_files
+from seqattractor.study.executors import Executor, in_this_process
 from seqattractor.study.protocol import Point, Protocol, Rounds, Trial
 from seqattractor.study.run import Progress, choose_executor, run_trials
 from seqattractor.study.store import Finished, Store
@@ -22,9 +24,6 @@ from seqattractor.study.table import as_csv
 
 Finish = Callable[[Target, Result, float], None]
 """Called as ``finish(target, result, seconds)``, with the seconds that the trials took."""
-
-Bar = Callable[[str], Callable[[Progress], None]]
-"""Called with the name of a target; returns a function that is called with its progress."""
 
 
 def reproduce(
@@ -34,25 +33,23 @@ def reproduce(
     *,
     jobs: int = 1,
     dask: str | None = None,
-    bar: Bar | None = None,
+    progress: Callable[[Progress], None] | None = None,
     command: str = "",
 ) -> list[Section]:
-    """Compute targets into a folder: for each a .json, .csv, .png and .pdf, and report.html on all that are finished.
+    """Compute targets into a folder: a .json, .csv, .png and .pdf each, and report.html on all finished ones.
 
-    Each of the paper's neighbours also has an .html page of its own. Every finished trial is in trials.db. `dask` is the address
-    of a scheduler, or "local"; `command` is the command line that the report shows. Returns the sections of the report.
+    Every finished trial is in trials.db. `dask` is the address of a scheduler, or "local"; `command` is the command
+    line that the report shows. Returns the sections of the report.
     """
     started = time.perf_counter()
     sections: dict[str, Section] = {}
 
     def finish(target: Target, result: Result, seconds: float) -> None:
-        sections[target.name] = section = write_target(folder, target, result, seconds)
-        if target.name in NEIGHBOURS:  # one page per system
-            page = report_page([section], request, command=command, seconds=seconds)
-            write_files(folder, target.name, {"html": page.encode()})
+        sections[target.name] = write_target(folder, target, result, seconds)
 
+    executor = choose_executor(jobs, dask)
     try:
-        run_targets(names, request, folder / "trials.db", finish, executor=choose_executor(jobs, dask), bar=bar)
+        run_targets(names, request, folder / "trials.db", finish, executor=executor, progress=progress)
     finally:
         finished = [sections[name] for name in names if name in sections]
         if finished:
@@ -63,29 +60,22 @@ def reproduce(
 
 
 def write_target(folder: Path, target: Target, result: Result, seconds: float) -> Section:
-    """Write the .json, .csv, .png and .pdf of a target and of its further figures; return its section of the report."""
-    more = target.more_figures(result)
-    # The captions of several pictures stand above them on the page, where the text of the section would come twice.
-    words = f"{target.title}." if more else f"{target.title}: {target.about}"
-    contents = {"json": (json.dumps(result.data, indent=1) + "\n").encode(), "csv": as_csv(target.csv_rows(result))}
-    files: list[str] = []
-    pictures: list[Picture] = []
-    figures = {target.name: (words, lambda: target.figure(result))} | {
-        f"{target.name}-{word}": each for word, each in more.items()
-    }
-    for name, (caption, draw) in figures.items():
-        light, pdf = drawn(draw, "png", "pdf")
-        [dark] = drawn(draw, "png", dark=True)
-        contents |= {"png": light, "pdf": pdf}
-        files += [path.name for path in write_files(folder, name, contents)]
-        pictures.append(as_picture(light, dark, caption))
-        contents = {}
+    """Write the .json, .csv, .png and .pdf of a target and return its section of the report."""
+
+    def draw() -> Figure:
+        return target.figure(result)
+
+    light, pdf = drawn(draw, "png", "pdf")
+    [dark] = drawn(draw, "png", dark=True)
+    data = (json.dumps(result.data, indent=1) + "\n").encode()
+    contents = {"json": data, "csv": as_csv(target.csv_rows(result)), "png": light, "pdf": pdf}
+    files = [path.name for path in write_files(folder, target.name, contents)]
     return Section(
         target.name,
         target.title,
         target.about,
         target.verdict(result),
-        pictures=pictures,
+        pictures=[as_picture(light, dark, f"{target.title}: {target.about}")],
         tables=target.tables(result),
         animations=target.animations(result),
         files=files,
@@ -122,8 +112,8 @@ def report_page(
         "Time": f"{duration(seconds)}, finished {datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
         "Software": software_words(),
     }
-    names = {"others_only": not ours, "only": sections[0].title if len(sections) == 1 else None}
-    return render("reproduce.html", sections=sections, lead=" ".join(lead), command=command, facts=facts, **names)
+    lead_words = " ".join(lead)
+    return render("reproduce.html", sections=sections, lead=lead_words, command=command, facts=facts, others_only=not ours)
 
 
 def _agreement(sections: Sequence[Section]) -> str:
@@ -139,76 +129,76 @@ def run_targets(
     finish: Finish,
     *,
     executor: Executor = in_this_process,
-    bar: Bar | None = None,
+    progress: Callable[[Progress], None] | None = None,
 ) -> None:
     """Run targets and pass on each result as soon as its last trial is done.
 
-    Results depend on `request` alone, not on the executor. Every trial is committed to the store at `path` as it finishes:
-    after an interruption the same call runs only the missing ones. Trials of other versions of the code are run again.
+    Results depend on `request` alone, not on the executor. Every trial is committed to the store at `path` as it
+    finishes: after an interruption the same call runs only the missing ones. Trials of other versions of the code are
+    run again.
     """
     # All plans first: unreadable data are reported before any work.
-    plans = [_Plan(get_target(name), request, finish, bar) for name in names]
+    plans = [_Plan(get_target(name), request) for name in names]
+    trials = [trial for plan in plans for trial in plan.missing]
     path.parent.mkdir(parents=True, exist_ok=True)
     with Store(path) as store:
-        for plan in plans:
-            plan.note(plan.trials, store, partly=False)
 
-        def watched(trials: Trials) -> Generator[list[Finished], None, None]:
-            """Run trials with `executor`; when it is asked for more, the previous ones are in the store."""
-            with closing(executor(trials)) as batches:
-                for batch in batches:
-                    yield batch
-                    for plan in plans:
-                        plan.note([finished.trial for finished in batch], store)
+        def pass_on() -> None:
+            for plan in list(plans):
+                if plan.is_complete(store):
+                    plans.remove(plan)
+                    finish(plan.target, plan.result(), plan.seconds)
 
-        run_trials([trial for plan in plans for trial in plan.trials], store, watched, current=True)
+        def show(news: Progress) -> None:
+            if progress is not None:
+                progress(news)
+            pass_on()
+
+        run_trials(trials, store, executor, current=True, progress=show)
+        pass_on()  # another process may have run the last trials
         for plan in plans:
-            plan.note(plan.trials, store)  # another process may have run a part of it
-            plan.check_complete(store)
+            raise plan.problem(store)
 
 
 class _Plan:
     """The trials of one target, and the outcomes of those that are done."""
 
-    def __init__(self, target: Target, request: Request, finish: Finish, bar: Bar | None) -> None:
-        self.target, self.request, self.finish, self.bar = target, request, finish, bar
+    def __init__(self, target: Target, request: Request) -> None:
+        self.target, self.request = target, request
+        experiments = target.experiments(request)
         self.cells = [
             (Point(Protocol(experiment, target.trial_function), cell, request.seed), target.n_trials(request, cell))
-            for experiment, cell in zip(target.experiments(request), target.cells(request), strict=True)
+            for experiment, cell in zip(experiments, target.cells(request), strict=True)
         ]
-        self.trials = Rounds(self.cells)
-        self.missing = {trial.key: trial for trial in self.trials}
+        self.missing = deque(Rounds(self.cells))
         self.outcomes: dict[tuple[str, int], Outcome] = {}
         self.seconds = 0.0
-        self.show: Callable[[Progress], None] | None = None
 
-    def note(self, trials: Iterable[Trial], store: Store, *, partly: bool = True) -> None:
-        """Collect the outcomes of trials that are in the store now, and pass on the result when it is complete.
+    def is_complete(self, store: Store) -> bool:
+        """Collect outcomes up to the first trial that is missing, and return whether there is none."""
+        while self.missing and (done := _finished(store, self.missing[0])) is not None:
+            assert done.outcome is not None
+            self.outcomes[self.missing.popleft().key] = done.outcome
+            self.seconds += done.seconds
+        return not self.missing
 
-        Progress is not shown for a part that was there before: a bar measures the speed from its first trial on.
-        """
-        before = len(self.missing)
-        for trial in trials:
-            there = store.get(trial) if trial.key in self.missing else None
-            if there is not None and there.by_this_code and there.outcome is not None:
-                del self.missing[trial.key]
-                self.outcomes[trial.key] = there.outcome
-                self.seconds += there.seconds
-        if len(self.missing) == before or (self.missing and not partly):
-            return
-        if self.bar is not None:
-            self.show = self.show or self.bar(self.target.name)
-            self.show(Progress(len(self.outcomes), 0, len(self.trials)))
-        if not self.missing:
-            cells = [(point.settings, [self.outcomes[point.key, k] for k in range(n)]) for point, n in self.cells]
-            self.finish(self.target, self.target.result(self.request, cells), self.seconds)
+    def result(self) -> Result:
+        """Return the result of all trials."""
+        cells = [(point.settings, [self.outcomes[point.key, k] for k in range(n)]) for point, n in self.cells]
+        return self.target.result(self.request, cells)
 
-    def check_complete(self, store: Store) -> None:
-        """Raise an error with the reason if a trial is missing."""
-        for trial in self.missing.values():
-            there = store.get(trial)
-            problem = "it was not run" if there is None else there.error or f"other code ran it ({there.version})"
-            raise OSError(
-                f"{len(self.missing)} trials of {self.target.name} are missing; the first: {problem}. "
-                "Finished trials are saved: run the same command again."
-            )
+    def problem(self, store: Store) -> OSError:
+        """Return an error with the number of missing trials and the reason for the first."""
+        lost = [trial for trial in self.missing if _finished(store, trial) is None]
+        there = store.get(lost[0])
+        reason = "it was not run" if there is None else there.error or f"other code ran it ({there.version})"
+        return OSError(
+            f"{len(lost)} trials of {self.target.name} are missing; the first: {reason}. "
+            "Finished trials are saved: run the same command again."
+        )
+
+
+def _finished(store: Store, trial: Trial) -> Finished | None:
+    """Return a trial from the store if this code ran it without an error."""
+    found = store.get(trial)
+    return found if found is not None and found.by_this_code and found.outcome is not None else None

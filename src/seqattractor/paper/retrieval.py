@@ -1,7 +1,6 @@
 """Random periodic sequences: how often a network retrieves one from a corrupted first pattern.
 
-Tables 1 and 2 and figure 5 beside the paper's counts; appendix F, sparse inputs and targets, against learning U and V; and
-table 1 with learned biases, which the paper leaves out "as they can be absorbed into the equations".
+Tables 1 and 2 and figure 5 beside the paper's counts; appendix F, sparse inputs and targets, against learning U and V.
 """
 
 from __future__ import annotations
@@ -28,17 +27,12 @@ from seqattractor.study.trial import retrieve_with
 
 
 def retrieve_sequence(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str, Any]:
-    """Run one trial of tables 1 and 2; settings are T, M, N, flips and learn, and optionally bias and distinct.
+    """Run one trial of tables 1 and 2; settings are T, M, N, flips and learn, and optionally distinct.
 
     By the text of section 6.2 a sequence x(1), ..., x(T) has T - 1 distinct patterns, since x(T) = x(1). "distinct" is another
-    number of them, after which x(1) comes again: T if "period length T" is taken at its word.
-
-    Examples
-    --------
-    >>> retrieve_sequence({"T": 5, "M": 60, "N": 40, "flips": 2, "learn": "UV"}, np.random.SeedSequence(0))
-    {'success': True}
+    number of them, after which x(1) comes again: T if "period length T" is taken literally.
     """
-    return {"success": _retrieves(settings, seed, bias=settings.get("bias", False))}
+    return {"success": _retrieves(settings, seed)}
 
 
 def retrieve_with_sparse_inputs(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str, Any]:
@@ -99,9 +93,18 @@ class _Counts(Target):
     def csv_rows(self, result: Result) -> list[Row]:
         return agreement.compare([flat_interval(row) for row in result.rows()])
 
+    def figure(self, result: Result) -> Figure:
+        """Draw bars of counts, ours beside the paper's, in a panel for each way of learning."""
+        figure, axes = plt.subplots(2, 1, figsize=(9.0, 5.4), sharex=True)
+        for ax, learn in zip(axes, WAYS, strict=True):
+            _draw_bars(result.rows(learn=learn), self.varied, COLORS[learn], ax)
+        axes[1].set_xlabel(AXES[self.varied])
+        _entitle(axes)
+        return figure
+
 
 class _CountsTable(_Counts):
-    """A table of counts, ours above the paper's, and curves of both."""
+    """Counts as a table, ours above the paper's."""
 
     def tables(self, result: Result) -> list[Table]:
         lines: list[Line] = []
@@ -111,13 +114,6 @@ class _CountsTable(_Counts):
             lines.append((f"{words}, paper (of {agreement.TRIALS})", rows, "{paper}".format_map))
         return [Table.over(self.varied, lines)]
 
-    def figure(self, result: Result) -> Figure:
-        def of_paper(row: Row) -> Row:
-            return {**row, "successes": row["paper"], "trials": agreement.TRIALS}
-
-        pairs = {learn: (result.rows(learn=learn), [of_paper(row) for row in result.rows(learn=learn)]) for learn in WAYS}
-        return _pairs_figure(self.varied, pairs, ("here", "paper"))
-
 
 def counts_and_intervals(label: str, rows: list[Row]) -> list[Line]:
     """Return two lines of a table: successes, and their 95 % intervals in percent."""
@@ -125,33 +121,6 @@ def counts_and_intervals(label: str, rows: list[Row]) -> list[Line]:
         (f"{label} (of {rows[0]['trials']})", rows, "{successes}".format_map),
         ("95 % interval, %", rows, lambda row: "{:.0f}–{:.0f}".format(*(100 * end for end in row["interval"]))),
     ]
-
-
-def _pairs_figure(varied: str, pairs: dict[str, tuple[list[Row], list[Row]]], labels: tuple[str, str]) -> Figure:
-    """Draw two curves with Wilson intervals for each way of learning, the second one in grey."""
-    figure, axes = plt.subplots(1, 2, figsize=(9.0, 3.2), sharey=True)
-    for ax, (learn, (ours, others)) in zip(axes, pairs.items(), strict=True):
-        x = [row[varied] for row in ours]
-        shift = 0.006 * (max(x) - min(x))
-        grey = {"color": plots.GREY, "linestyle": "--", "marker": "s"}
-        draw_successes(others, varied, shift=shift, label=labels[1], ax=ax, **grey)
-        draw_successes(ours, varied, shift=-shift, color=COLORS[learn], label=labels[0], ax=ax)
-        ax.set_xlabel(AXES[varied])
-    axes[1].set_ylabel("")
-    _entitle(axes)
-    return figure
-
-
-class _CountsFigure(_Counts):
-    """Bars of counts, ours beside the paper's, in a panel for each way of learning."""
-
-    def figure(self, result: Result) -> Figure:
-        figure, axes = plt.subplots(2, 1, figsize=(9.0, 5.4), sharex=True)
-        for ax, learn in zip(axes, WAYS, strict=True):
-            _draw_bars(result.rows(learn=learn), self.varied, COLORS[learn], ax)
-        axes[1].set_xlabel(AXES[self.varied])
-        _entitle(axes)
-        return figure
 
 
 def _draw_bars(rows: list[Row], varied: str, color: str, ax: Axes) -> None:
@@ -176,50 +145,6 @@ def _entitle(axes: list[Axes]) -> None:
     for ax, words in zip(axes, WAYS.values(), strict=True):
         ax.set_title(words, loc="left")
         ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, borderaxespad=0.0)
-
-
-class _Biases(_Counts):
-    """Beyond the paper: counts with learned biases beside those without, which are the trials of table 1."""
-
-    def cells(self, request: Request) -> list[Cell]:
-        without = super().cells(request)
-        return [*without, *({**cell, "bias": True} for cell in without)]
-
-    def rows(self, cell: Cell, trials: list[Outcome]) -> list[Row]:
-        return [{**row, "bias": cell.get("bias", False)} for row in super().rows(cell, trials)]
-
-    def verdict(self, result: Result) -> Verdict:
-        pairs = list(zip(result.rows(bias=False), result.rows(bias=True), strict=True))
-
-        def words(a: Row, b: Row) -> str:
-            return f"{WAYS[a['learn']]}, T = {a['T']}: {b['successes']} of {b['trials']} with biases, {a['successes']} without"
-
-        def total(**values: Any) -> str:
-            rows = result.rows(**values)
-            return f"{sum(row['successes'] for row in rows)} of {sum(row['trials'] for row in rows)}"
-
-        totals = "; ".join(
-            f"{way}: {total(learn=learn, bias=True)} with biases and {total(learn=learn, bias=False)} without biases"
-            for learn, way in WAYS.items()
-        )
-        found = agreement.describe_differing("Biases", "the counts with biases against those without", pairs, words)
-        few = agreement.caution(max(row["trials"] for row in result.rows()))
-        text = f"{found} Successes in all cells together: {totals}. The paper has no such experiment.{few}"
-        return Verdict(None, text)
-
-    def csv_rows(self, result: Result) -> list[Row]:
-        return [flat_interval(row) for row in result.rows()]
-
-    def tables(self, result: Result) -> list[Table]:
-        lines: list[Line] = []
-        for learn, words in WAYS.items():
-            for bias, name in ((False, "without biases"), (True, "with biases")):
-                lines += counts_and_intervals(f"{words}, {name}", result.rows(learn=learn, bias=bias))
-        return [Table.over("T", lines)]
-
-    def figure(self, result: Result) -> Figure:
-        pairs = {learn: (result.rows(learn=learn, bias=True), result.rows(learn=learn, bias=False)) for learn in WAYS}
-        return _pairs_figure("T", pairs, ("with biases", "without biases"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -287,14 +212,14 @@ TABLE_2 = _CountsTable(
     about="As table 1, with sequences of length T = 70 and different numbers M of hidden neurons. T = 70, M = 500 stands in both "
     "tables of the paper, with different counts: 8 and 6 for learning only V, 88 and 94 for learning U and V.",
 )
-FIGURE_5A = _CountsFigure(
+FIGURE_5A = _Counts(
     name="fig5a",
     experiment="table1",
     title="Figure 5 (a)",
     varied="T",
     about="The trials of table 1 as bars: success against the period length T, with M = 500 hidden neurons.",
 )
-FIGURE_5B = _CountsFigure(
+FIGURE_5B = _Counts(
     name="fig5b",
     experiment="table2",
     title="Figure 5 (b)",
@@ -319,13 +244,4 @@ SPARSE_TARGETS = _Sparsity(
     variants={f"θ = {theta:g} SD": {"learn": "UV", "theta": theta} for theta in SPARSITY["theta"]},
     about="Learning U and V with hidden targets sign(P x(t+1) - theta). Theta is given in standard deviations of P x; the paper "
     "does not list its values, and theta = 0 is its own method.",
-)
-BIASES = _Biases(
-    name="biases",
-    experiment="table1",
-    title="Table 1 with biases",
-    varied="T",
-    about="The networks of table 1 with learned biases (bias=True) beside those without. A unit that is always +1 feeds hidden "
-    "and visible neurons, and its weights learn by the same rule. Random patterns do not need it; the XOR sequence of section 3 "
-    "does.",
 )

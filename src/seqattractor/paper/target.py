@@ -7,7 +7,7 @@ function ``(settings, seed) -> outcome`` in the same file.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -41,15 +41,13 @@ TARGETS = {
     "sparse-targets": "retrieval:SPARSE_TARGETS",
     "theorems": "theory:THEOREMS",
     "pooled": "pooled:TARGET",
-    "biases": "retrieval:BIASES",
     "learned-targets": "learned_targets:TARGET",
     "capacity": "capacity:TARGET",
-    "comparison": "comparison:TARGET",
     **{name: f"neighbours:{name}" for name in EXPERIMENTS},
 }
 NEIGHBOURS = tuple(EXPERIMENTS)
 """Systems of the paper's list and some others, each with an experiment of its own; "neighbours" stands for all of them."""
-PAST_THE_PAPER = ("pooled", "biases", "learned-targets", "capacity", "comparison", *NEIGHBOURS)
+PAST_THE_PAPER = ("pooled", "learned-targets", "capacity", *NEIGHBOURS)
 """These take long, so "all" leaves them out."""
 QUICK_TRIALS = 5
 
@@ -77,7 +75,7 @@ class Request:
     gait_dir: Path | None = None
     """A folder of OU-ISIR silhouettes; by default the drawn walker."""
     mnist_file: Path | None = None
-    """A file with Moving MNIST or MNIST; by default scikit-learn's digits."""
+    """A file with Moving MNIST; by default scikit-learn's digits."""
 
     def at_most(self, trials: int) -> int:
         """Return the number of trials asked for, but no more than `trials`."""
@@ -158,10 +156,6 @@ class Target(ABC):
     @abstractmethod
     def figure(self, result: Result) -> Figure:
         """Draw the result."""
-
-    def more_figures(self, result: Result) -> dict[str, tuple[str, Callable[[], Figure]]]:
-        """Return captions and drawing functions of further figures, by a word for the file's name."""
-        return {}
 
     def csv_rows(self, result: Result) -> list[Row]:
         """Return the rows of the CSV file."""

@@ -23,13 +23,7 @@ from seqattractor.sequences import Sequences
 
 
 def step_network(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str, Any]:
-    """Draw U (M x N) and V (N x M) and take one step from every visible state, by single connections and by the package's rule.
-
-    Examples
-    --------
-    >>> step_network({"N": 3, "M": 2}, np.random.SeedSequence(0))
-    {'equal': True}
-    """
+    """Draw U (M x N) and V (N x M), and step from every visible state by single connections and by the package's rule."""
     rng = np.random.default_rng(seed)
     N, M = settings["N"], settings["M"]
     U, V = rng.standard_normal((M, N)), rng.standard_normal((N, M))

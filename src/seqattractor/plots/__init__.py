@@ -3,6 +3,6 @@
 Colours are safe for colour-blind readers and show on light and dark ground; wrap drawing in `style` for text to match.
 """
 
-from seqattractor._suggest import public_names as _public_names
+import lazy_loader as _lazy
 
-__getattr__, __dir__, __all__ = _public_names(__name__, __file__)
+__getattr__, __dir__, __all__ = _lazy.attach_stub(__name__, __file__)

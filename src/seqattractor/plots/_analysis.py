@@ -12,31 +12,26 @@ from matplotlib.colors import ListedColormap
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike, NDArray
 
-from seqattractor._checks import check_count, check_counts, check_finite, check_flag, check_kind
+from seqattractor._checks import check_count, check_counts, check_finite, check_kind
 from seqattractor.analysis._attractors import Attractors
 from seqattractor.analysis._certificate import Certificate
 from seqattractor.analysis._hidden_activity import HiddenActivity
 from seqattractor.analysis._lost_starts import ENDS, FIRST_STEPS, LostStarts
 from seqattractor.analysis._robustness import RobustnessCurve
-from seqattractor.analysis._separability import Separability
 from seqattractor.networks.base import check_learned
 from seqattractor.plots._curves import success_curve
 from seqattractor.plots._frames import stacked, tiles
-from seqattractor.plots._house import BLUE, GREEN, GREY, ORANGE, RED, axes_or_new, unframed
+from seqattractor.plots._house import BLUE, GREEN, GREY, ORANGE, RED, axes_or_new, draws, unframed
 from seqattractor.sequences import check_patterns
 
 
+@draws
 def certificate_profile(certificate: Certificate, *, ax: Axes | None = None) -> Axes:
     """Draw for each transition the proven number of flips, the attack above it and Theorem 4 below.
 
     Parameters
     ----------
     certificate : Certificate
-    ax : Axes, optional
-
-    Returns
-    -------
-    Axes
 
     Examples
     --------
@@ -67,45 +62,7 @@ def certificate_profile(certificate: Certificate, *, ax: Axes | None = None) -> 
     return ax
 
 
-def margin_and_radius(certificates: Sequence[Certificate], labels: Sequence[str], *, ax: Axes | None = None) -> Axes:
-    """Draw the proven number of flips of every transition over the smallest margin of a visible neuron.
-
-    Parameters
-    ----------
-    certificates : sequence of Certificate
-    labels : sequence of str
-    ax : Axes, optional
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> import seqattractor as sa
-    >>> X = sa.datasets.random_periodic(6, 30, rng=0)
-    >>> certificate = sa.certify(sa.SequenceAttractor(n_hidden=60, random_state=0).fit(X), X)
-    >>> ax = margin_and_radius([certificate], ["T = 6"])
-    >>> len(ax.collections)
-    1
-    """
-    for given, name in ((certificates, "certificates"), (labels, "labels")):
-        check_kind(given, (list, tuple, np.ndarray), name, "a list")
-    if not len(certificates) or len(certificates) != len(labels):
-        raise ValueError(f"each certificate needs a label, but there are {len(certificates)} and {len(labels)}.")
-    for each in certificates:
-        check_kind(each, Certificate, "each certificate", "what certify gives")
-    ax = axes_or_new(ax)
-    for certificate, label in zip(certificates, labels, strict=True):
-        spread = np.linspace(-0.25, 0.25, len(certificate.radius))  # points of equal height side by side
-        ax.scatter(certificate.margin, certificate.radius + spread, s=12, alpha=0.7, label=label)
-    ax.yaxis.set_major_locator(MaxNLocator(integer=True))
-    ax.set(xlabel="smallest visible margin, of the sum of the weights", ylabel="flips, proven")
-    ax.grid(visible=True)
-    ax.legend(loc="upper left")
-    return ax
-
-
+@draws
 def robustness_with_certificate(
     curve: RobustnessCurve, certificate: Certificate | None = None, *, ax: Axes | None = None
 ) -> Axes:
@@ -116,11 +73,6 @@ def robustness_with_certificate(
     curve : RobustnessCurve
     certificate : Certificate, optional
         Of the same network and sequences.
-    ax : Axes, optional
-
-    Returns
-    -------
-    Axes
 
     Examples
     --------
@@ -147,44 +99,10 @@ def robustness_with_certificate(
     return ax
 
 
-def separability_margins(separability: Separability, *, ax: Axes | None = None) -> Axes:
-    """Draw the margin of each visible neuron as a perceptron, with those marked that no weights can serve.
-
-    Parameters
-    ----------
-    separability : Separability
-    ax : Axes, optional
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> import seqattractor as sa
-    >>> ax = separability_margins(sa.separable(sa.datasets.xor()))
-    >>> [text.get_text() for text in ax.get_legend().get_texts()]
-    ['separable: 1', 'not separable: 1']
-    """
-    check_kind(separability, Separability, "separability", "what separable gives")
-    ax = axes_or_new(ax)
-    margin, impossible = separability.margin, separability.impossible
-    possible, alone = np.flatnonzero(np.isfinite(margin)), np.flatnonzero(np.isinf(margin))
-    highest = float(margin[possible].max(initial=1.0))
-    ax.plot(possible, margin[possible], "o", color=BLUE, markersize=4, label=f"separable: {possible.size}")
-    if alone.size:  # any margin can be had: above all others
-        ax.plot(alone, np.full(alone.size, 1.1 * highest), "^", color=GREEN, label=f"by the bias alone: {alone.size}")
-    ax.plot(impossible, np.zeros(impossible.size), "x", color=RED, label=f"not separable: {impossible.size}")
-    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-    ax.set(xlabel="visible neuron", ylabel="margin, largest weight 1", ylim=(-0.05 * highest, None))
-    ax.grid(axis="y")
-    ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=3, borderaxespad=0.0)
-    return ax
-
-
 _MOST_STATES = 2000  # to find the plane from
 
 
+@draws
 def attractor_bars(attractors: Attractors, *, most: int = 12, ax: Axes | None = None) -> Axes:
     """Draw how many starts came to each attractor, stored ones in another colour than spurious ones.
 
@@ -193,11 +111,6 @@ def attractor_bars(attractors: Attractors, *, most: int = 12, ax: Axes | None = 
     attractors : Attractors
     most : int
         How many to show; the rest are put together.
-    ax : Axes, optional
-
-    Returns
-    -------
-    Axes
 
     Examples
     --------
@@ -232,6 +145,7 @@ def attractor_bars(attractors: Attractors, *, most: int = 12, ax: Axes | None = 
     return ax
 
 
+@draws
 def state_space(stored: Sequence[ArrayLike], trajectories: Sequence[ArrayLike] = (), *, ax: Axes | None = None) -> Axes:
     """Draw stored sequences and some trajectories in the plane in which the stored states spread most (principal components).
 
@@ -240,11 +154,6 @@ def state_space(stored: Sequence[ArrayLike], trajectories: Sequence[ArrayLike] =
     stored : sequence of arrays, each of shape (T_s, N)
         Visible patterns or hidden states.
     trajectories : sequence of arrays, each of shape (K, N)
-    ax : Axes, optional
-
-    Returns
-    -------
-    Axes
 
     Examples
     --------
@@ -266,20 +175,20 @@ def state_space(stored: Sequence[ArrayLike], trajectories: Sequence[ArrayLike] =
     ax = axes_or_new(ax)
     states = np.concatenate(sequences)
     some = states[:: -(-len(states) // _MOST_STATES)]
-    plane = PCA(min(2, *some.shape), random_state=0)
+    plane = PCA(2, random_state=0)
     with np.errstate(invalid="ignore"):  # states that are all equal spread nowhere
         plane.fit(some)
-    parts = np.nan_to_num(plane.explained_variance_ratio_)
+    first, second = np.nan_to_num(plane.explained_variance_ratio_)
     for k, path in enumerate(paths):
-        points = _two(plane.transform(path))
+        points = plane.transform(path)
         ax.plot(*points.T, color=GREY, linewidth=0.8, alpha=0.8, label="recall" if k == 0 else None)
         ax.plot(*points[0], "o", color=GREY, markersize=4, label="cue" if k == 0 else None)
     colours = (BLUE, ORANGE, GREEN, RED)
     for s, sequence in enumerate(stored):
-        points = _two(plane.transform(np.asarray(sequence, dtype=np.float64)))
+        points = plane.transform(np.asarray(sequence, dtype=np.float64))
         name = "stored" if len(stored) == 1 else f"sequence {s}"
         ax.plot(*points.T, "o-", color=colours[s % 4], markersize=3, linewidth=1.2, label=name if s < 6 else None)
-    ax.set(**{f"{axis}label": f"component {k + 1} ({part:.0%})" for k, (axis, part) in enumerate(zip("xy", parts, strict=False))})
+    ax.set(xlabel=f"component 1 ({first:.0%})", ylabel=f"component 2 ({second:.0%})")
     ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
     return ax
 
@@ -290,15 +199,11 @@ def _paths(given: Any, name: str) -> list[NDArray[np.float64]]:
     return [check_finite(x, f"{name}[{k}]", "time", "neurons") for k, x in enumerate(given)]
 
 
-def _two(points: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Two coordinates, also of states on a line."""
-    return points if points.shape[1] == 2 else np.column_stack([points[:, 0], np.zeros(len(points))])
-
-
 END_COLORS = dict(zip(ENDS, (BLUE, GREEN, GREY, ORANGE), strict=True))
 """The color of each end of a start."""
 
 
+@draws
 def start_losses(losses: LostStarts, *, ax: Axes | None = None) -> Axes:
     """Draw how many starts had which first step, as bars that show where they ended.
 
@@ -306,11 +211,6 @@ def start_losses(losses: LostStarts, *, ax: Axes | None = None) -> Axes:
     ----------
     losses : LostStarts
         As `seqattractor.lost_starts` gives it.
-    ax : Axes, optional
-
-    Returns
-    -------
-    Axes
 
     Examples
     --------
@@ -333,8 +233,11 @@ def start_losses(losses: LostStarts, *, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def hidden_raster(net: Any, trajectory: ArrayLike, *, n_neurons: int = 100, sort: bool = True, ax: Axes | None = None) -> Axes:
+@draws
+def hidden_raster(net: Any, trajectory: ArrayLike, *, n_neurons: int = 100, ax: Axes | None = None) -> Axes:
     """Draw which hidden neurons are on at each step of a recall: a row for each neuron, on dark.
+
+    Neurons are ordered by the time at which they are first on, then by how long.
 
     Parameters
     ----------
@@ -344,13 +247,6 @@ def hidden_raster(net: Any, trajectory: ArrayLike, *, n_neurons: int = 100, sort
         As ``net.recall`` returns it.
     n_neurons : int
         How many neurons to show at most: the first ones.
-    sort : bool
-        Order them by the time at which they are first on, then by how long.
-    ax : Axes, optional
-
-    Returns
-    -------
-    Axes
 
     Examples
     --------
@@ -364,62 +260,27 @@ def hidden_raster(net: Any, trajectory: ArrayLike, *, n_neurons: int = 100, sort
     check_learned(net)
     if not hasattr(net, "hidden"):
         raise TypeError(f"{type(net).__name__} has no hidden neurons to draw.")
-    n_neurons, sort = check_count(n_neurons, "n_neurons"), check_flag(sort, "sort")
+    n_neurons = check_count(n_neurons, "n_neurons")
     states = check_patterns(trajectory, "trajectory")
     if len(states) < net.order_:
         raise ValueError(f"the trajectory has {len(states)} patterns, but the network looks at {net.order_} at a time.")
     ax = axes_or_new(ax)
     windows = np.lib.stride_tricks.sliding_window_view(states, net.order_, axis=0).swapaxes(1, 2)
     zeta = np.asarray(net.hidden(windows))[:, :n_neurons].T
-    if sort:
-        first = np.where((zeta > 0).any(axis=1), (zeta > 0).argmax(axis=1), zeta.shape[1])
-        zeta = zeta[np.lexsort((-(zeta > 0).sum(axis=1), first))]
+    first = np.where((zeta > 0).any(axis=1), (zeta > 0).argmax(axis=1), zeta.shape[1])
+    zeta = zeta[np.lexsort((-(zeta > 0).sum(axis=1), first))]
     ax.imshow(zeta, cmap=ListedColormap(["#f2f2f2", "#202020"]), vmin=-1, vmax=1, interpolation="nearest", aspect="auto")
     ax.set(xlabel="step", ylabel="hidden neuron")
     return ax
 
 
-def hidden_rates(activity: HiddenActivity, *, ax: Axes | None = None) -> Axes:
-    """Draw how many hidden neurons are active at which part of the transitions.
-
-    Parameters
-    ----------
-    activity : HiddenActivity
-    ax : Axes, optional
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> import seqattractor as sa
-    >>> X = sa.datasets.random_periodic(9, 30, rng=0)
-    >>> activity = sa.hidden_activity(sa.OneHotNetwork().fit(X), X)
-    >>> hidden_rates(activity).get_ylabel()
-    'hidden neurons'
-    """
-    check_kind(activity, HiddenActivity, "activity", "what hidden_activity gives")
-    ax = axes_or_new(ax)
-    ax.hist(100 * activity.rate, bins=np.linspace(0, 100, 26).tolist(), color=BLUE)
-    ax.axvline(100 * float(activity.rate.mean()), color=ORANGE, linewidth=1.4, label="mean")
-    ax.set(xlim=(0, 100), xlabel="transitions at which a neuron is active, %", ylabel="hidden neurons")
-    ax.grid(axis="y")
-    ax.legend(loc="upper right")
-    return ax
-
-
+@draws
 def code_overlap(activity: HiddenActivity, *, ax: Axes | None = None) -> Axes:
     """Draw the overlap of every pair of hidden codes.
 
     Parameters
     ----------
     activity : HiddenActivity
-    ax : Axes, optional
-
-    Returns
-    -------
-    Axes
 
     Examples
     --------
@@ -437,6 +298,7 @@ def code_overlap(activity: HiddenActivity, *, ax: Axes | None = None) -> Axes:
     return ax
 
 
+@draws
 def weights_image(weights: ArrayLike, frame_shape: tuple[int, ...], *, n_neurons: int = 12, ax: Axes | None = None) -> Axes:
     """Draw the weights of some neurons as pictures in the shape of a frame, each on its own scale: red above zero, blue below.
 
@@ -448,11 +310,6 @@ def weights_image(weights: ArrayLike, frame_shape: tuple[int, ...], *, n_neurons
         Its product is N; for a network of order k the last N columns, the newest pattern, are drawn.
     n_neurons : int
         How many, from the first on.
-    ax : Axes, optional
-
-    Returns
-    -------
-    Axes
 
     Examples
     --------

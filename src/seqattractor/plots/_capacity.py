@@ -11,11 +11,12 @@ from matplotlib.axis import Axis
 from matplotlib.ticker import NullFormatter
 
 from seqattractor._checks import check_counts, say
-from seqattractor.plots._house import axes_or_new, check_color
+from seqattractor.plots._house import axes_or_new, check_color, draws
 
 _SYMBOLS = {"n": "N", "m": "M", "sequences": "S"}
 
 
+@draws
 def capacity_curve(
     capacity: Any, *, color: Any = None, label: str | None = None, ends: tuple[int, int] | None = None, ax: Axes | None = None
 ) -> Axes:
@@ -29,11 +30,6 @@ def capacity_curve(
         Of the curve.
     ends : tuple of int, optional
         The smallest and the largest T; by default those that were tried.
-    ax : Axes, optional
-
-    Returns
-    -------
-    Axes
 
     Examples
     --------
@@ -61,6 +57,7 @@ def capacity_curve(
     return ax
 
 
+@draws
 def capacity_map(capacities: Any, *, ax: Axes | None = None) -> Axes:
     """Draw capacities with intervals against the size that varies, and the law that they follow dashed.
 
@@ -68,11 +65,6 @@ def capacity_map(capacities: Any, *, ax: Axes | None = None) -> Axes:
     ----------
     capacities : CapacityMap
         As `seqattractor.capacity` gives it. One capacity alone is drawn by `capacity_curve`.
-    ax : Axes, optional
-
-    Returns
-    -------
-    Axes
 
     Examples
     --------

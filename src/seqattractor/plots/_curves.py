@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
+from itertools import cycle
 from typing import Any, NamedTuple, cast
 
 import matplotlib as mpl
@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from seqattractor._checks import MOST, check_choice, check_counts, check_finite, check_flag, check_kind, check_number, say
 from seqattractor.analysis._retrieval import wilson_interval
-from seqattractor.plots._house import BLUE, GREEN, GREY, ORANGE, RED, axes_or_new
+from seqattractor.plots._house import BLUE, GREEN, GREY, ORANGE, RED, axes_or_new, draws
 
 # Beside the five of `_house`: safe for colour-blind readers, and visible on light and dark ground.
 _PURPLE, _TEAL, _PINK, _BROWN = "#8a6fc0", "#5fb0b0", "#cc79a7", "#a08030"
@@ -76,25 +76,16 @@ _OF_USERS = [(marker, line, filled) for line in ("-", "--", "-.", ":") for fille
 
 
 def looks_of(names: Sequence[str]) -> dict[str, Look]:
-    """Return the looks of networks; those of the user's depend on their names, unless two would look alike.
+    """Return the looks of networks; the user's have the colour of the text, and markers and lines in their order.
 
     Examples
     --------
     >>> looks_of(["mine", "attractor"])["attractor"]
     Look(color='#3a8fc7', marker='o', line='-', filled=True)
-    >>> looks_of(["mine", "attractor"])["mine"] == looks_of(["mine"])["mine"]
-    True
     """
     color = str(mpl.rcParams["text.color"])
-    found: dict[str, Look] = {}
-    for name in names:
-        if name in LOOKS:
-            found[name] = LOOKS[name]
-            continue
-        first = hashlib.sha256(name.encode()).digest()[0] % len(_OF_USERS)
-        ways = (Look(color, *each) for each in _OF_USERS[first:] + _OF_USERS[:first])
-        found[name] = next((look for look in ways if look not in found.values()), Look(color, *_OF_USERS[first]))
-    return found
+    ways = cycle(_OF_USERS)
+    return {name: LOOKS[name] if name in LOOKS else Look(color, *next(ways)) for name in names}
 
 
 def as_line(look: Look) -> dict[str, Any]:
@@ -112,6 +103,7 @@ _PANELS = 4  # in a row
 _SYMBOLS = {"n": "N", "m": "M", "t": "T"}
 
 
+@draws
 def success_curve(
     x: ArrayLike, successes: Sequence[int], trials: Sequence[int], *, shift: float = 0.0, ax: Axes | None = None, **line: Any
 ) -> Axes:
@@ -123,13 +115,8 @@ def success_curve(
     successes, trials : sequence of int, length n
     shift : float
         Added to `x`, so that intervals of several curves do not cover each other.
-    ax : Axes, optional
     **line
         For ``ax.errorbar``, such as ``label`` and ``color``.
-
-    Returns
-    -------
-    Axes
 
     Examples
     --------
@@ -163,6 +150,7 @@ def _percent(successes: Sequence[int], trials: Sequence[int]) -> tuple[NDArray[n
     return np.array([100 * s / n for s, n in pairs]), 100 * np.array([wilson_interval(s, n) for s, n in pairs]).T
 
 
+@draws
 def error_curves(hidden: ArrayLike, visible: ArrayLike, *, ax: Axes | None = None) -> Axes:
     """Draw the average errors of an epoch over epochs: (1/M) sum mu and (1/N) sum nu.
 
@@ -170,11 +158,6 @@ def error_curves(hidden: ArrayLike, visible: ArrayLike, *, ax: Axes | None = Non
     ----------
     hidden, visible : array of shape (epochs,)
         Already divided by the number of neurons.
-    ax : Axes, optional
-
-    Returns
-    -------
-    Axes
 
     Examples
     --------
@@ -195,6 +178,7 @@ def error_curves(hidden: ArrayLike, visible: ArrayLike, *, ax: Axes | None = Non
     return ax
 
 
+@draws
 def comparison_curves(
     comparison: Any, *, networks: Sequence[str] | None = None, legend: str | None = "right", ax: Axes | None = None
 ) -> Axes:
@@ -208,11 +192,6 @@ def comparison_curves(
         Some of the networks only.
     legend : str or None
         Beside the axes ("right") or "above" them, where it covers no point; None for none.
-    ax : Axes, optional
-
-    Returns
-    -------
-    Axes
 
     Examples
     --------

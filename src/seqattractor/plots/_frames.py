@@ -12,10 +12,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from seqattractor._checks import as_numbers, check_count, check_finite, check_kind, check_text, say
 from seqattractor.analysis._retrieval import overlap
-from seqattractor.plots._house import BLUE, GREY, ORANGE, RED, axes_or_new, unframed
+from seqattractor.plots._house import BLUE, GREY, ORANGE, RED, axes_or_new, draws, unframed
 from seqattractor.sequences import Sequences, check_frame_shape, check_patterns
 
 
+@draws
 def filmstrip(
     frames: ArrayLike,
     *,
@@ -35,11 +36,6 @@ def filmstrip(
         Times to write above the frames.
     value_range : (low, high), optional
         Which values are black and white, of frames in grey or colour; ``X.values`` of pictures lie between 0 and 255.
-    ax : Axes, optional
-
-    Returns
-    -------
-    Axes
 
     Examples
     --------
@@ -74,6 +70,7 @@ def filmstrip(
     return ax
 
 
+@draws
 def raster(X: ArrayLike, *, title: str = "", wrong: ArrayLike | None = None, ax: Axes | None = None) -> Axes:
     """Draw a sequence as the paper's figures 1 and 4 do: a column for each time, +1 white and -1 black.
 
@@ -83,11 +80,6 @@ def raster(X: ArrayLike, *, title: str = "", wrong: ArrayLike | None = None, ax:
     title : str
     wrong : array of bool, shape (T, N), optional
         Units to mark with a dot.
-    ax : Axes, optional
-
-    Returns
-    -------
-    Axes
 
     Examples
     --------
@@ -113,6 +105,7 @@ def raster(X: ArrayLike, *, title: str = "", wrong: ArrayLike | None = None, ax:
     return ax
 
 
+@draws
 def sequence_rows(X: Sequences, *, n_frames: int = 10, n_sequences: int = 8, ax: Axes | None = None) -> Axes:
     """Draw sequences: a row of frames for each, or, where units have no rows and columns, a column for each time.
 
@@ -123,11 +116,6 @@ def sequence_rows(X: Sequences, *, n_frames: int = 10, n_sequences: int = 8, ax:
         How many frames of each sequence to show at most, from its beginning to its end.
     n_sequences : int
         How many sequences to show at most.
-    ax : Axes, optional
-
-    Returns
-    -------
-    Axes
 
     Examples
     --------
@@ -215,6 +203,7 @@ _OFF, _ON, _EXTRA, _MISSING = range(4)
 _COLOURS = ListedColormap(["#101010", "#ffffff", ORANGE, "#56b4e9"])
 
 
+@draws
 def recall_strip(
     trajectory: ArrayLike,
     frame_shape: tuple[int, ...],
@@ -238,11 +227,6 @@ def recall_strip(
         How many rows are the cue.
     n_frames : int
         How many times to show, evenly spread.
-    ax : Axes, optional
-
-    Returns
-    -------
-    Axes
 
     Examples
     --------
@@ -281,6 +265,7 @@ def recall_strip(
     return ax
 
 
+@draws
 def overlap_curve(
     trajectory: ArrayLike, truth: ArrayLike, *, X: ArrayLike | None = None, ax: Axes | None = None, **line: Any
 ) -> Axes:
@@ -293,13 +278,8 @@ def overlap_curve(
         The first min(K, L) rows are compared.
     X : array of +-1, shape (T, N), optional
         All stored patterns: a thin line shows the overlap with the one that is nearest.
-    ax : Axes, optional
     **line
         For ``ax.plot``, such as ``label`` and ``color``.
-
-    Returns
-    -------
-    Axes
 
     Examples
     --------

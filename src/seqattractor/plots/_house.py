@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import inspect
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 import matplotlib.style
 from matplotlib.axes import Axes
 from matplotlib.colors import is_color_like
 
 from seqattractor._checks import check_flag, check_kind, say
+
+Draw = TypeVar("Draw", bound=Callable[..., Axes])
 
 BLUE, ORANGE, GREEN, RED, GREY = "#3a8fc7", "#e69f00", "#009e73", "#d55e00", "#8a8a8a"
 
@@ -51,6 +54,27 @@ def axes_or_new(ax: Axes | None) -> Axes:
     from matplotlib import pyplot as plt
 
     return plt.figure(layout="constrained").add_subplot()
+
+
+_SHARED = """\
+ax : Axes, optional
+    By default those of a new figure.
+
+Returns
+-------
+Axes
+
+Examples
+--------
+"""
+
+
+def draws(function: Draw) -> Draw:
+    """Complete the docstring of a drawing function: the parameter `ax` and the axes that it returns."""
+    if function.__doc__ is not None:  # without docstrings under python -OO
+        head, tail = inspect.cleandoc(function.__doc__).split("\n\nExamples\n--------\n")
+        function.__doc__ = f"{head}\n{_SHARED}{tail}\n"
+    return function
 
 
 def check_color(color: Any) -> None:

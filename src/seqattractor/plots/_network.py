@@ -7,9 +7,10 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from seqattractor._checks import check_count
-from seqattractor.plots._house import RED, axes_or_new
+from seqattractor.plots._house import RED, axes_or_new, draws
 
 
+@draws
 def network_diagram(n_visible: int = 5, n_hidden: int = 4, *, ax: Axes | None = None) -> Axes:
     r"""Draw the network with hidden neurons as figure 2 of the paper does: as it is, and unfolded in time.
 
@@ -20,11 +21,6 @@ def network_diagram(n_visible: int = 5, n_hidden: int = 4, *, ax: Axes | None = 
     ----------
     n_visible, n_hidden : int
         How many neurons to draw.
-    ax : Axes, optional
-
-    Returns
-    -------
-    Axes
 
     Examples
     --------

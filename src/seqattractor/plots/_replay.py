@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from seqattractor._checks import check_count, say
-from seqattractor.plots._house import BLUE, GREY, ORANGE, axes_or_new
+from seqattractor.plots._house import BLUE, GREY, ORANGE, axes_or_new, draws
 
 
 def _check_tested(tested: Any) -> None:
@@ -18,23 +18,19 @@ def _check_tested(tested: Any) -> None:
         raise TypeError(f"tested must be what sa.replay.test returns, but it is {say(tested)}.")
 
 
+@draws
 def replay_scores(tested: Any, *, ax: Axes | None = None) -> Axes:
     """Draw the score of each event beside the scores of its shuffles, events sorted by their scores.
 
     Parameters
     ----------
     tested : ReplayTest
-    ax : Axes, optional
-
-    Returns
-    -------
-    Axes
 
     Examples
     --------
     >>> import seqattractor as sa
     >>> session = sa.datasets.recording(n_events=2, rng=0)
-    >>> net = sa.SequenceAttractor(300, random_state=0).fit(sa.replay.consensus(session.lap_counts(0.1)))
+    >>> net = sa.SequenceAttractor(400, max_epochs=3000, random_state=0).fit(sa.replay.consensus(session.lap_counts(0.1)))
     >>> replay_scores(sa.replay.test(net, session.event_counts(), n_shuffles=50, rng=0)).get_ylabel()
     'score'
     """
@@ -53,23 +49,19 @@ def replay_scores(tested: Any, *, ax: Axes | None = None) -> Axes:
     return ax
 
 
+@draws
 def replay_p_values(tested: Any, *, ax: Axes | None = None) -> Axes:
     """Draw a histogram of the p values; the dashed line is what events without replay would give.
 
     Parameters
     ----------
     tested : ReplayTest
-    ax : Axes, optional
-
-    Returns
-    -------
-    Axes
 
     Examples
     --------
     >>> import seqattractor as sa
     >>> session = sa.datasets.recording(n_events=2, rng=0)
-    >>> net = sa.SequenceAttractor(300, random_state=0).fit(sa.replay.consensus(session.lap_counts(0.1)))
+    >>> net = sa.SequenceAttractor(400, max_epochs=3000, random_state=0).fit(sa.replay.consensus(session.lap_counts(0.1)))
     >>> replay_p_values(sa.replay.test(net, session.event_counts(), n_shuffles=50, rng=0)).get_xlabel()
     'p value'
     """
@@ -83,6 +75,7 @@ def replay_p_values(tested: Any, *, ax: Axes | None = None) -> Axes:
     return ax
 
 
+@draws
 def replay_event(tested: Any, event: int, *, order: Any = None, ax: Axes | None = None) -> Axes:
     """Draw the active cells of each bin of an event, on what the memory recalls from one of the bins.
 
@@ -93,17 +86,12 @@ def replay_event(tested: Any, event: int, *, order: Any = None, ax: Axes | None 
         Its number.
     order : array of int, shape (N,), optional
         The cells from bottom to top; by default by when the memory recalls them.
-    ax : Axes, optional
-
-    Returns
-    -------
-    Axes
 
     Examples
     --------
     >>> import seqattractor as sa
     >>> session = sa.datasets.recording(n_events=2, rng=0)
-    >>> net = sa.SequenceAttractor(300, random_state=0).fit(sa.replay.consensus(session.lap_counts(0.1)))
+    >>> net = sa.SequenceAttractor(400, max_epochs=3000, random_state=0).fit(sa.replay.consensus(session.lap_counts(0.1)))
     >>> replay_event(sa.replay.test(net, session.event_counts(), n_shuffles=50, rng=0), 0).get_ylabel()
     'cell'
     """
@@ -132,23 +120,20 @@ def replay_event(tested: Any, event: int, *, order: Any = None, ax: Axes | None 
     return ax
 
 
+@draws
 def prediction_of_laps(found: Any, *, ax: Axes | None = None) -> Axes:
     """Draw how well left-out laps are predicted: a dot for each lap, and means with 95 % intervals.
 
     Parameters
     ----------
     found : CrossValidation
-    ax : Axes, optional
-
-    Returns
-    -------
-    Axes
 
     Examples
     --------
     >>> import seqattractor as sa
     >>> session = sa.datasets.recording(n_laps=3, rng=0)
-    >>> found = sa.replay.cross_validate(session.lap_counts(0.1), sa.SequenceAttractor(300, random_state=0), rng=0)
+    >>> net = sa.SequenceAttractor(400, max_epochs=3000, random_state=0)
+    >>> found = sa.replay.cross_validate(session.lap_counts(0.1), net, rng=0)
     >>> prediction_of_laps(found).get_ylabel()
     'F1 of the next bin'
     """

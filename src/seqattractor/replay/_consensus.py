@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from seqattractor._checks import as_numbers, check_count, check_number, is_auto
-from seqattractor.sequences import Sequences
+from seqattractor.sequences import Patterns, Sequences
+
+_FLICKER = 4
 
 
 def as_counts(sequences: Sequences | Sequence[ArrayLike], name: str) -> list[NDArray[Any]]:
@@ -58,7 +60,7 @@ def consensus(
     Returns
     -------
     Sequences
-        One for each map, without bins that repeat the one before them.
+        One for each map. Where a pattern comes back within a few bins, it is there once, without those in between.
 
     Examples
     --------
@@ -77,17 +79,25 @@ def consensus(
         chosen = [lap for lap, other in zip(each, labels, strict=True) if other == label]
         bins = int(np.median([len(lap) for lap in chosen])) if is_auto(n_bins) else check_count(n_bins, "n_bins", 2)
         mean = np.mean([stretched(lap, bins) for lap in chosen], axis=0)
-        patterns = np.where(mean > threshold, 1, -1).astype(np.int8)
-        moves = np.r_[True, (patterns[1:] != patterns[:-1]).any(axis=1)]
-        if moves.sum() < 2:
+        patterns = _without_flicker(np.where(mean > threshold, 1, -1).astype(np.int8))
+        if len(patterns) < 2:
             raise ValueError(
                 f"the consensus of the {len(chosen)} laps never changes: at most {mean.max():.2f} spikes per bin on average, "
                 f"and the threshold is {threshold:.2f}. Take wider bins, or a lower threshold."
             )
-        parts.append(patterns[moves])
+        parts.append(patterns)
         names.append("consensus" if maps is None else f"map {label}")
     lengths = np.array([len(part) for part in parts], dtype=np.int64)
     return Sequences(np.concatenate(parts), lengths, names=names, kind="spikes")
+
+
+def _without_flicker(patterns: Patterns) -> Patterns:
+    """The patterns without those between one and its return within `_FLICKER` bins, which have no successor of their own."""
+    left: list[Patterns] = []
+    for pattern in patterns:
+        back = next((k for k in range(1, _FLICKER + 1) if k <= len(left) and (left[-k] == pattern).all()), None)
+        left = [*left, pattern] if back is None else left[: len(left) - back + 1]
+    return np.array(left)
 
 
 def stretched(lap: NDArray[Any], bins: int) -> NDArray[np.float64]:

@@ -64,7 +64,8 @@ class CrossValidation(Result):
         --------
         >>> import seqattractor as sa
         >>> session = sa.datasets.recording(n_laps=4, rng=0)
-        >>> found = sa.replay.cross_validate(session.lap_counts(0.1), sa.SequenceAttractor(300, random_state=0), rng=0)
+        >>> net = sa.SequenceAttractor(400, max_epochs=3000, random_state=0)
+        >>> found = sa.replay.cross_validate(session.lap_counts(0.1), net, rng=0)
         >>> low, high = found.interval("memory")
         >>> bool(low < found.memory.mean() < high)
         True
@@ -148,7 +149,8 @@ def cross_validate(
     --------
     >>> import seqattractor as sa
     >>> session = sa.datasets.recording(n_laps=4, rng=0)
-    >>> found = sa.replay.cross_validate(session.lap_counts(0.1), sa.SequenceAttractor(300, random_state=0), rng=0)
+    >>> net = sa.SequenceAttractor(400, max_epochs=3000, random_state=0)
+    >>> found = sa.replay.cross_validate(session.lap_counts(0.1), net, rng=0)
     >>> bool((found.memory > found.shuffled).all())
     True
     """

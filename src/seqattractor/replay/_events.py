@@ -118,7 +118,7 @@ class ReplayTest(Result):
         >>> import seqattractor as sa
         >>> session = sa.datasets.recording(n_events={"forward": 3, "rates": 3}, loss=0.2, rng=0)
         >>> laps = sa.replay.consensus(session.lap_counts(0.1))
-        >>> net = sa.SequenceAttractor(n_hidden=300, random_state=0).fit(laps)
+        >>> net = sa.SequenceAttractor(400, max_epochs=3000, random_state=0).fit(laps)
         >>> sa.replay.test(net, session.event_counts(0.02), rng=0).significant().tolist()
         [True, True, True, False, False, False]
         """
@@ -218,7 +218,7 @@ def test(
     >>> import seqattractor as sa
     >>> session = sa.datasets.recording(n_events={"reverse": 3, "rates": 3}, loss=0.2, rng=0)
     >>> laps = sa.replay.consensus(session.lap_counts(0.1))
-    >>> net = sa.SequenceAttractor(n_hidden=300, random_state=0).fit(laps)
+    >>> net = sa.SequenceAttractor(400, max_epochs=3000, random_state=0).fit(laps)
     >>> tested = sa.replay.test(net, session.event_counts(0.02), sequences=laps, rng=0)
     >>> (tested.p_values <= 0.05).tolist(), (tested.speeds[:3] < 0).tolist()
     ([True, True, True, False, False, False], [True, True, True])

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 UPPER = "▀"
 _RGB = np.array(PALETTE, dtype=np.float64).reshape(-1, 3)
-_SHAPES = {False: " ▄▀█", True: " .':"}  # none, lower, upper, both; for terminals with and without such characters
 
 
 def coloured(states: Patterns, truth: Patterns | None, frame_shape: tuple[int, int], shrink: int) -> list[Text]:
@@ -43,20 +42,6 @@ def coloured(states: Patterns, truth: Patterns | None, frame_shape: tuple[int, i
             line.append(UPPER * len(list(alike)), Style(color=above, bgcolor=below))
         lines.append(line)
     return lines
-
-
-def plain(states: Patterns, frame_shape: tuple[int, int], shrink: int, *, ascii_only: bool = False) -> list[str]:
-    """Draw a frame in characters without colours, a line for each two rows of pixels.
-
-    Of `shrink` rows and columns one is drawn: a mean would remove the noise that is to be seen.
-
-    Examples
-    --------
-    >>> plain(np.array([1, -1, 1, 1]), (2, 2), 1, ascii_only=True)
-    [':.']
-    """
-    on = np.asarray(states > 0).reshape(frame_shape)[shrink // 2 :: shrink, shrink // 2 :: shrink]
-    return ["".join(_SHAPES[ascii_only][k] for k in 2 * row + below) for row, below in zip(on[::2], on[1::2], strict=True)]
 
 
 def legend() -> Text:

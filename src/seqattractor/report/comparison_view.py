@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from seqattractor._files import atomic_write
-from seqattractor.report.figures import COLUMN, FIGURES, comparison_figure, drawn_for_paper, figure_kind, paper_figure, picture
+from seqattractor.report.figures import COLUMN, FIGURES, comparison_figure, drawn, paper_figure, picture
 from seqattractor.report.page import Picture, Section, Table, render, write_files
 from seqattractor.study.comparison import Comparison, Row
 
@@ -47,8 +47,9 @@ def comparison_page(comparison: Comparison, figure: Picture, *, timing: bool = F
 def write_comparison(comparison: Comparison, folder: Path, *, timing: bool = False) -> list[Path]:
     """Write a comparison as JSON, CSV, PNG and HTML into a folder, each file atomically, and return their paths."""
     figure = _picture(comparison)
-    contents = {kind: _content(comparison, kind, timing, figure) for kind in ("json", "csv", "png", "html")}
-    return write_files(folder, f"compare-{comparison.settings['protocol']}", contents)
+    contents = {kind: _content(comparison, kind, timing, figure) for kind in ("json", "csv", "html")}
+    name = f"compare-{comparison.settings['protocol']}"
+    return write_files(folder, name, contents | {"png": figure.light})
 
 
 def check_ending(path: Path) -> None:
@@ -61,30 +62,30 @@ def check_ending(path: Path) -> None:
 
 def write_results(comparison: Comparison, paths: Sequence[Path], *, timing: bool = False, width: float = COLUMN) -> list[Path]:
     """Write a comparison into files by their endings, each atomically: a figure for a paper, results, or a page."""
-    figures = [path for path in paths if path.suffix.lower().removeprefix(".") in FIGURES]
-    drawn = drawn_for_paper(lambda: paper_figure(comparison, width=width), *map(figure_kind, figures)) if figures else []
-    contents = dict(zip(figures, drawn, strict=True))
     for path in paths:
-        if path not in contents:
-            contents[path] = _content(comparison, path.suffix.lower().removeprefix("."), timing)
+        kind = path.suffix.lower().removeprefix(".")
+        if kind in FIGURES:
+            [content] = drawn(lambda: paper_figure(comparison, width=width), kind, paper=True)
+        else:
+            content = _content(comparison, kind, timing)
         with atomic_write(path) as file:
-            file.write(contents[path])
+            file.write(content)
     return list(paths)
 
 
 def _content(comparison: Comparison, kind: str, timing: bool, figure: Picture | None = None) -> bytes:
-    """Return a comparison as CSV, JSON, PNG or a page; the last two share a figure."""
-    if kind in ("csv", "json"):
-        text = comparison.to_csv(timing=timing) if kind == "csv" else comparison.to_json(timing=timing)
-        return text.encode()
-    figure = figure or _picture(comparison)
-    return figure.light if kind == "png" else comparison_page(comparison, figure, timing=timing).encode()
+    """Return a comparison as CSV, JSON or a page with the figure."""
+    if kind == "csv":
+        return comparison.to_csv(timing=timing).encode()
+    if kind == "json":
+        return comparison.to_json(timing=timing).encode()
+    return comparison_page(comparison, figure or _picture(comparison), timing=timing).encode()
 
 
 def _picture(comparison: Comparison) -> Picture:
     """Return the figure of a page."""
     words = f"{comparison.settings['title']}: success of all networks against the {comparison.settings['axis']}"
-    return picture(lambda: comparison_figure([comparison]), words)
+    return picture(lambda: comparison_figure(comparison), words)
 
 
 def _success(row: Row) -> str:
@@ -121,7 +122,7 @@ def _kind(comparison: Comparison, network: Row, timing: bool) -> list[str]:
 def _epochs(row: Row, network: Row) -> str:
     """Format the epochs until no error was left, and in how many trials."""
     if row["epochs"] == 0:
-        return "nothing learned" if network["stores_patterns"] else "not told"
+        return "nothing learned" if network["stores_patterns"] else "not recorded"
     if row["epochs"] is None:
         return "–" if row["parameters"] is None else "never"
     some = f" (in {row['without_error']} of {row['trials']})" if row["without_error"] < row["trials"] else ""

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Sequence
-from itertools import zip_longest
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +27,8 @@ if TYPE_CHECKING:
 DPI = 160
 _PAGE_DPI = 100  # an inch of the figure is this many pixels of the page
 _MOST_CURVES = 12  # that can be distinguished in one panel
-_GAP = 6  # pixels between the stored and the recalled sequences of an animation
+_GAP = 6  # columns between the stored and the recalled frames of an animation
+_GIF_HEIGHT = 256  # pixels, roughly
 _FRAME_MS = 90  # of an animation
 FIGURES = ("png", "pdf", "svg")
 """Formats of figures, by the endings of files."""
@@ -38,28 +38,21 @@ COLUMN = 85.0
 _METADATA: dict[str, dict[str, Any]] = {"png": {"Software": None}, "pdf": {"CreationDate": None}, "svg": {"Date": None}}
 
 
-def drawn(draw: Callable[[], Figure], *kinds: str, dark: bool = False) -> list[bytes]:
-    """Draw a figure once and return it in each of the formats ("png", "pdf", "svg"), for a light or a dark page."""
-    with plots.style(dark=dark):
-        return _written(draw, kinds, dpi=DPI, bbox_inches="tight")
+def drawn(draw: Callable[[], Figure], *kinds: str, dark: bool = False, paper: bool = False) -> list[bytes]:
+    """Draw a figure once and return it in each of the formats ("png", "pdf", "svg").
 
-
-def drawn_for_paper(draw: Callable[[], Figure], *kinds: str) -> list[bytes]:
-    """Draw a figure once, at its own width and with text as text, and return it in each of the formats."""
-    with plots.style(paper=True):
-        return _written(draw, kinds)
-
-
-def _written(draw: Callable[[], Figure], kinds: Sequence[str], **options: Any) -> list[bytes]:
-    """Draw a figure with the current style and return it in each of the formats."""
+    For a light or a `dark` page its edges are trimmed; for a `paper` it has its own width, and text as text.
+    """
     mpl.use("Agg")
+    options: dict[str, Any] = {} if paper else {"dpi": DPI, "bbox_inches": "tight"}
     saved = []
-    figure = draw()
-    for kind in kinds:
-        buffer = io.BytesIO()
-        figure.savefig(buffer, format=kind, metadata=_METADATA[kind], **options)
-        saved.append(buffer.getvalue())
-    plt.close(figure)
+    with plots.style(dark=dark, paper=paper):
+        figure = draw()
+        for kind in kinds:
+            buffer = io.BytesIO()
+            figure.savefig(buffer, format=kind, metadata=_METADATA[kind], **options)
+            saved.append(buffer.getvalue())
+        plt.close(figure)
     return saved
 
 
@@ -76,17 +69,12 @@ def as_picture(light: bytes, dark: bytes, words: str) -> Picture:
 
 def save(draw: Callable[[], Figure], path: Path) -> None:
     """Draw a figure and write it atomically as .png, .pdf or .svg."""
-    [content] = drawn(draw, figure_kind(path))
-    with atomic_write(path) as file:
-        file.write(content)
-
-
-def figure_kind(path: Path) -> str:
-    """Return the format of a figure by the ending of its file."""
     kind = path.suffix.lower().removeprefix(".")
     if kind not in FIGURES:
         raise ValueError(f"a figure is written as .png, .pdf or .svg, but the file is to be named {path.name}.")
-    return kind
+    [content] = drawn(draw, kind)
+    with atomic_write(path) as file:
+        file.write(content)
 
 
 def paper_figure(comparison: Comparison, *, width: float = COLUMN) -> Figure:
@@ -105,42 +93,21 @@ def paper_figure(comparison: Comparison, *, width: float = COLUMN) -> Figure:
     return figure
 
 
-def comparison_figure(comparisons: Sequence[Comparison]) -> Figure:
-    """Draw success with intervals: a row for each comparison, in one panel if its networks can be distinguished there.
-
-    Else networks that learn stand beside those that store patterns; where these are too many, rivals have panels of their own.
-    """
-    rows = [row for comparison in comparisons for row in _panels(comparison)]
-    widest = max(map(len, rows))
-    figsize = (7.0 if widest == 1 else 12.5, 3.9 * len(rows))
-    figure, axes = plt.subplots(len(rows), widest, figsize=figsize, squeeze=False, sharey=True, layout="constrained")
-    for row_axes, row in zip(axes, rows, strict=True):
-        for ax, panel in zip_longest(row_axes, row):
-            if panel is None:
-                ax.set_visible(False)
-                continue
-            comparison, words, names = panel
-            plots.comparison_curves(comparison, networks=names, ax=ax)
-            ax.set_title(f"{comparison.settings['title']}: {words}" if words else comparison.settings["title"])
-        for ax in row_axes[1:]:
-            ax.set_ylabel("")
+def comparison_figure(comparison: Comparison) -> Figure:
+    """Draw success with intervals, networks that learn beside those that store patterns unless there are few."""
+    panels = {"": comparison.networks}
+    if len(comparison.networks) > _MOST_CURVES:
+        kinds = {"weights learned": False, "patterns stored": True}
+        panels = {words: [n for n in comparison.networks if bool(n["stores_patterns"]) is kind] for words, kind in kinds.items()}
+    figsize = (7.0 if len(panels) == 1 else 12.5, 3.9)
+    figure, axes = plt.subplots(1, len(panels), figsize=figsize, squeeze=False, sharey=True, layout="constrained")
+    title = comparison.settings["title"]
+    for ax, (words, networks) in zip(axes[0], panels.items(), strict=True):
+        plots.comparison_curves(comparison, networks=[n["network"] for n in networks], ax=ax)
+        ax.set_title(f"{title}: {words}" if words else title)
+    for ax in axes[0, 1:]:
+        ax.set_ylabel("")
     return figure
-
-
-def _panels(comparison: Comparison) -> list[list[tuple[Comparison, str, list[str]]]]:
-    """Return the panels of a comparison, at most two in a row: (comparison, title, names of networks)."""
-    if len(comparison.networks) <= _MOST_CURVES:
-        return [[(comparison, "", [n["network"] for n in comparison.networks])]]
-    kinds = {False: "weights learned", True: "patterns stored"}
-    groups = {words: [n for n in comparison.networks if bool(n["stores_patterns"]) is kind] for kind, words in kinds.items()}
-    if max(map(len, groups.values())) > _MOST_CURVES:
-        groups = {
-            f"{words}, {who}": [n for n in networks if (n["family"] == "rival") is (who == "rivals")]
-            for words, networks in groups.items()
-            for who in ("rivals", "others")
-        }
-    panels = [(comparison, words, [n["network"] for n in networks]) for words, networks in groups.items()]
-    return [panels[k : k + 2] for k in range(0, len(panels), 2)]
 
 
 def capacity_figure(capacities: CapacityMap) -> Figure:
@@ -162,30 +129,14 @@ def capacity_figure(capacities: CapacityMap) -> Figure:
     return figure
 
 
-def recall_gif(truth: NDArray[np.int8], recalled: NDArray[np.int8], *, columns: int, scale: int) -> bytes:
-    """Return a GIF of all sequences, (sequences, T, height, width): the stored ones on the left, the recalled ones on the right.
-
-    `columns` sequences stand side by side in each half; a unit has `scale` pixels. The corrupted first frame stays longer.
-    """
-    frames = []
-    for t in range(truth.shape[1]):
-        halves = [_mosaic(sequences[:, t], columns) for sequences in (truth, recalled)]
-        gap = np.full((len(halves[0]), _GAP), 1, dtype=np.uint8)
-        sheet = np.concatenate([halves[0], gap, halves[1]], axis=1)
-        frames.append(Image.fromarray(sheet.repeat(scale, axis=0).repeat(scale, axis=1), mode="P"))
-        frames[-1].putpalette([0, 0, 0, 128, 128, 128, 255, 255, 255])
+def recall_gif(truth: NDArray[np.int8], recalled: NDArray[np.int8]) -> bytes:
+    """Return a GIF of a sequence, (T, height, width): stored on the left, recalled on the right; the first frame stays longer."""
+    gap = np.zeros((*truth.shape[:2], _GAP), dtype=np.int8)  # grey, between black and white
+    sheets = np.concatenate([truth, gap, recalled], axis=2)
+    scale = max(1, _GIF_HEIGHT // sheets.shape[1])
+    shades = (127 * (sheets + 1)).astype(np.uint8).repeat(scale, axis=1).repeat(scale, axis=2)
+    frames = [Image.fromarray(sheet) for sheet in shades]
     buffer = io.BytesIO()
     durations = [8 * _FRAME_MS] + [_FRAME_MS] * (len(frames) - 1)
     frames[0].save(buffer, "GIF", save_all=True, append_images=frames[1:], duration=durations, loop=0, optimize=False)
     return buffer.getvalue()
-
-
-def _mosaic(frames: NDArray[np.int8], columns: int) -> NDArray[np.uint8]:
-    """Return frames of shape (n, height, width) in rows of `columns`, as palette numbers: 0 black, 1 grey between, 2 white."""
-    n, height, width = frames.shape
-    rows = -(-n // columns)
-    sheet = np.full((rows * (height + 1) + 1, columns * (width + 1) + 1), 1, dtype=np.uint8)
-    for k, frame in enumerate(frames):
-        top, left = 1 + (k // columns) * (height + 1), 1 + (k % columns) * (width + 1)
-        sheet[top : top + height, left : left + width] = frame + 1
-    return sheet

@@ -8,8 +8,6 @@ from functools import partial
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from seqattractor import plots
-from seqattractor.noise import as_generator, flip
 from seqattractor.report.figures import picture
 from seqattractor.report.page import Section, render
 from seqattractor.tasks.inspect import Inspection
@@ -48,28 +46,9 @@ def _figures(inspection: Inspection) -> dict[str, list[tuple[str, Draw]]]:
         for kind, a in (("random", inspection.from_random), ("corrupted stored", inspection.from_stored))
         if a is not None
     ]
-    if inspection.sequences and sum(len(x) for x in inspection.sequences) > 2:
-        figures["Attractors"].append(
-            ("Stored sequences and recalls from corrupted cues in state space", _state_space(inspection))
-        )
     if activity is not None:
-        figures["Hidden neurons"] = [("How often hidden neurons are active", activity.plot)]
-        if len(activity.active) <= 400:
-            figures["Hidden neurons"].append(("Overlap of hidden codes", lambda ax: plots.code_overlap(activity, ax=ax)))
+        figures["Hidden neurons"] = [("Overlap of hidden codes", activity.plot)]
     return figures
-
-
-def _state_space(inspection: Inspection) -> Draw:
-    """Return a drawing of recalls from a few corrupted cues in the plane of the stored patterns."""
-    net, shown = inspection.net, inspection.sequences[:6]
-    rng = as_generator(0, "state space")
-    paths = []
-    for k in range(3):
-        sequence = shown[k % len(shown)]
-        start = (len(sequence) - net.order_) * k // 4
-        cue = flip(sequence[start : start + net.order_], min(inspection.flips, net.n_features_in_), rng)
-        paths.append(net.recall(cue, steps=min(2 * len(sequence), 200)))
-    return lambda ax: plots.state_space(shown, paths, ax=ax)
 
 
 def _figure(draw: Draw) -> Figure:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -232,6 +233,16 @@ def check_no_conflicts(X: Patterns, lengths: Lengths, order: int = 1, leak: floa
     if found:
         seen = "" if order == 1 else f"with a context of {order} patterns "
         raise ValueError(f"{seen}{found.describe()}")
+
+
+def without_conflicts(sequences: Iterable[Patterns]) -> Iterator[Patterns]:
+    """Yield the sequences that can be stored together: those that give no frame a second successor."""
+    successors: dict[bytes, bytes] = {}
+    for sequence in sequences:
+        extended = dict(successors)
+        if all(extended.setdefault(now, after) == after for now, after in pairwise(frame.tobytes() for frame in sequence)):
+            successors = extended
+            yield sequence
 
 
 def _conflicts(X: Patterns, lengths: Lengths, order: int = 1, leak: float = 0.0) -> Conflicts:

@@ -16,9 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from seqattractor._checks import check_count, check_number, check_positive, say
 from seqattractor._faces import Result
-from seqattractor._named_axes import NamedAxes, on_grid
 from seqattractor._progress import also_shown
-from seqattractor.analysis._retrieval import wilson_interval
 from seqattractor.study.compare import Networks, choose_networks, rehearse_all
 from seqattractor.study.executors import Executor
 from seqattractor.study.grid import Grid
@@ -114,7 +112,7 @@ class SuccessCurve:
         return int(candidates[np.argmin(left)])
 
     def _rates(self, lengths: Floats, some: Any = ...) -> Floats:
-        """The probability of success at each length for all curves of the grid, or some; kept off 0 and 1: (k, curves)."""
+        """The probability of success at each length for all curves of the grid, or some; never 0 or 1: (k, curves)."""
         z = (np.log(lengths)[:, None] - self._half[some]) / self._width[some]
         return np.asarray((1 - self._lapse[some]) / (1 + np.exp(np.clip(z, -40, 40)))).clip(1e-6, 1 - 1e-6)
 
@@ -186,7 +184,7 @@ def fit_law(capacities: Sequence[Capacity]) -> Law | None:
     """Fit laws to capacities and return the one that explains them better, by Akaike's criterion.
 
     This is a power law in those of N, M and the number of sequences that vary, or, where N and M vary alone, one that saturates,
-    if both its parts can be told from zero. Capacities that are only "at least", or that are none, are left out; None if there
+    if both its parts differ from zero. Capacities that are only "at least", or that are none, are left out; None if there
     are too few for a fit: a law needs two more of them than it has numbers.
     """
     good = [c for c in capacities if not c.at_least and c.t > 1]
@@ -237,18 +235,6 @@ def _quality(log_law: Floats, T: Floats, sigma: Floats, n_values: int) -> tuple[
     return math.expm1(float(np.sqrt(np.mean(residuals**2)))), float(np.sum((residuals / sigma) ** 2)) + 2 * n_values
 
 
-_MEASURED = {
-    "success": "rate of success that was asked for",
-    "t": "longest sequence that is retrieved at that rate",
-    "low": "lower end of its 95 % interval",
-    "high": "upper end of its 95 % interval",
-    "at_least": "whether even the longest sequences that were allowed are retrieved",
-    "trials": "trials",
-    "law": "what the fitted law says",
-}
-"""What a search finds, beside its settings."""
-
-
 @dataclass(frozen=True, repr=False)
 class CapacityMap(Result):
     """Capacities of every combination of networks and sizes, and laws that they follow."""
@@ -271,11 +257,6 @@ class CapacityMap(Result):
         pairs = [(row, law) for group, law in zip(self.groups, self.laws, strict=True) for each in group for row in each.rows()]
         keys = list(dict.fromkeys(key for row, _ in pairs for key in row))
         return [{key: row.get(key) for key in keys} | {"law": law and round(law(row), 1)} for row, law in pairs]
-
-    def _named_axes(self) -> NamedAxes:
-        """Along the settings that differ between searches."""
-        rows = self.rows()
-        return on_grid(rows, [name for name in rows[0] if name not in _MEASURED], _MEASURED)
 
 
 def measure_capacity(
@@ -428,24 +409,6 @@ class Capacity(Result):
         names = ("success", "t", "low", "high", "at_least", "trials")
         return [self.settings | {name: getattr(self, name) for name in names}]
 
-    def _named_axes(self) -> NamedAxes:
-        """Along the lengths that were tried; the capacity itself is an attribute."""
-        right, n = np.array(list(self.tried.values()), dtype=np.int64).reshape(-1, 2).T
-        low, high = np.array([wilson_interval(*counts) for counts in self.tried.values()]).reshape(-1, 2).T
-        found = {name: getattr(self, name) for name in ("success", "at_least")}
-        found |= {"capacity": self.t, "capacity_low": self.low, "capacity_high": self.high}
-        return NamedAxes(
-            {
-                "successes": ("t", right, "trials that succeeded"),
-                "trials": ("t", n, "trials"),
-                "rate": ("t", right / n, "fraction of successes"),
-                "low": ("t", low, "lower end of the 95 % interval of the rate"),
-                "high": ("t", high, "upper end of the 95 % interval of the rate"),
-            },
-            {"t": ("t", list(self.tried), "patterns of the sequence")},
-            self.settings | found,
-        )
-
 
 @dataclass(eq=False, repr=False)
 class Search:
@@ -505,11 +468,11 @@ class Search:
         if own is None:
             return point
         hidden = {"m": settings["m"]} if "m" in settings and "n_hidden" in own.description["parameters"] else {}
-        return Point(point.protocol, point.settings | hidden | {"network": own.description}, point.seed, {"network": own})
+        return Point(point.protocol, point.settings | hidden | {"network": own}, point.seed)
 
     @property
     def n_trials(self) -> int:
-        """How many trials it has been told of."""
+        """How many trials have finished."""
         return self.tried.total()
 
     def next_trials(self) -> list[Trial]:

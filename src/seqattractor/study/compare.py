@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import inspect
 import os
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, cast
 
@@ -18,10 +16,10 @@ from seqattractor._checks import check_count, check_kind, say
 from seqattractor._progress import also_shown
 from seqattractor._suggest import no_such
 from seqattractor.networks.base import SequenceMemory
-from seqattractor.networks.registry import FAMILIES, REGISTRY, parameters_of
+from seqattractor.networks.registry import FAMILIES, ON_REQUEST, REGISTRY, parameters_of
 from seqattractor.sequences import Sequences, check_sequences, find_conflicts
 from seqattractor.sequences._transitions import ConflictError, prepare
-from seqattractor.study.comparison import Comparison, Row, listed
+from seqattractor.study.comparison import Comparison, Row, listed, network_row
 from seqattractor.study.comparison_trial import (
     TESTS,
     ComparisonTest,
@@ -38,52 +36,10 @@ from seqattractor.study.settings import OWN_AXIS
 from seqattractor.study.store import Store
 from seqattractor.study.trial import Task
 from seqattractor.study.tuning import Tuned, tuned
-from seqattractor.study.user_networks import Brought, OwnData, has_own_code, import_files, why_not
-
-MOST_WORK = 1e11
-"""Multiplications in one trial: a network that nobody named and that takes more, about a minute, is left out."""
-_EPOCHS = 10  # what passes through the patterns amount to in the engines that learn in epochs
-_FUNCTIONS = 4  # a function of every overlap takes longer than a product
-_TRACES = 4  # and so do slow variables beside each step
-
-
-@dataclass(frozen=True)
-class Size:
-    """How large the trials of a comparison are."""
-
-    units: int
-    """N."""
-    patterns: int
-    """Of all sequences together."""
-    steps: int
-    """Of recall, of all sequences together and at all values."""
-    n_hidden: int
-
-
-def work_of(name: str, size: Size) -> float:
-    """Estimate the multiplications of one trial of a network under a short name.
-
-    Examples
-    --------
-    >>> film = Size(units=2816, patterns=104, steps=9 * 416, n_hidden=500)
-    >>> work_of("attractor", film) < work_of("pseudo-inverse", film) < MOST_WORK < work_of("slow-synapses", film)
-    True
-    """
-    traits, known = make_prototype(name).traits(), parameters_of(name)
-    if traits.stores_patterns:
-        weights, each = 2 * size.units * size.patterns, _FUNCTIONS
-    elif "n_hidden" in known:
-        weights, each = 2 * size.units * size.n_hidden, 1
-    else:
-        weights, each = size.units**2, 1
-    learning = size.patterns * (_EPOCHS if "max_epochs" in known else 1)
-    recall = size.steps * (traits.steps_per_pattern * _TRACES if traits.dwells else 1) * each
-    return float(weights * (learning + recall))
-
+from seqattractor.study.user_networks import Brought, OwnData, import_files, own_modules, why_not
 
 COMPARISON = Protocol("compare", "seqattractor.study.comparison_trial:run_comparison_trial", place_of)
 """One network learns and recalls the sequences of a test."""
-_CUES_ONLY = [name for name, axis in OWN_AXIS.items() if axis in ("flips", "noise")]
 
 Network = str | SequenceMemory | type[SequenceMemory]
 Networks = Network | Iterable[Network] | Mapping[str, SequenceMemory]
@@ -182,11 +138,9 @@ def compare(
         raise ValueError(f"a comparison needs at least one network and one value, not {len(chosen)} and {len(test.values)}.")
     brought = None if own_data is None else OwnData(own_data.patterns, own_data.lengths, closed=all(own_data.loops))
     plan = _Plan(test, brought, seed)
-    for value in plan.values:
-        plan.task(value)  # raises if the test cannot be made of it
-    chosen, left_out = _leave_out(chosen, plan) if networks is None else (chosen, [])
+    tasks = [plan.task(value) for value in plan.values]  # raises if the test cannot be made of one
     own = {name: network for name, network in chosen.items() if isinstance(network, Brought)}
-    rehearse_all(own, plan.size.units, elsewhere=jobs > 1 or dask is not None)
+    rehearse_all(own, tasks[-1].X.shape[1], elsewhere=jobs > 1 or dask is not None)
     points = {name: plan.points(network) for name, network in chosen.items()}
     with Store(study) as store, also_shown(f"compare {test.name}", progress, verbose) as tell:
         wanted = Rounds((point, each) for group in zip(*points.values(), strict=True) for point in group)
@@ -195,20 +149,13 @@ def compare(
     by_value = {
         value: [{name: rows[at] for name, rows in trial.items()} for trial in by_trial] for at, value in enumerate(test.values)
     }
-    described = {
-        name: (own[name].network if name in own else make_prototype(name, plan.parameters(name))).traits() for name in chosen
-    }
     return Comparison.of(
         test,
         by_value,
-        described,
+        [plan.describe(name, network) for name, network in chosen.items()],
         seed=seed,
         n_hidden=test.n_hidden,
-        families={name: REGISTRY[name].family for name in chosen if name not in own},
-        settings={name: plan.origin(name) for name in chosen if name not in own},
-        hidden={name: m for name, network in chosen.items() if (m := plan.hidden(network)) is not None},
         data=None if brought is None else brought.description | {"length": brought.length},
-        left_out=left_out,
         certain=plan.certain(chosen),
     )
 
@@ -259,30 +206,13 @@ def rehearse_all(own: Mapping[str, Brought], n_units: int, *, elsewhere: bool) -
     for name, network in own.items():
         if elsewhere:
             _ = network.packed  # raises if it cannot be sent to workers
-        if not has_own_code(network.network):
+        if not own_modules(network.network):
             continue
         try:
             rehearse(network.network, n_units)
         except ValueError as error:
             whose = "" if str(error).startswith(name) else f"the network {name}: "
             raise ValueError(f"{whose}{error}") from error.__cause__
-
-
-def _leave_out(chosen: dict[str, str | Brought], plan: _Plan) -> tuple[dict[str, str | Brought], list[str]]:
-    """Leave out networks that nobody named and that would take minutes for a few trials, and say so."""
-    if not plan.is_asked:
-        return chosen, []
-    slow = [name for name in chosen.values() if isinstance(name, str) and work_of(name, plan.size) > MOST_WORK]
-    if slow:
-        sizes = f"{plan.size.patterns} patterns of {plan.size.units} units"
-        are = "is" if len(slow) == 1 else "are"
-        warnings.warn(
-            f"{listed(slow)} {are} left out, since one trial with {sizes} would take a minute or more; "
-            "name the networks that you want to have them take part.",
-            UserWarning,
-            stacklevel=3,
-        )
-    return {name: network for name, network in chosen.items() if network not in slow}, slow
 
 
 class _Plan:
@@ -302,26 +232,11 @@ class _Plan:
             self.settings["axis"] = self.axis
         if self.sizes:
             self.settings["sizes"] = self.sizes
-        self.is_asked = data is not None or bool(self.sizes) or test.varies != own
 
     def task(self, value: Any) -> Task:
         """The sequences of some trial at a value."""
         data = {} if self.data is None else {"data": self.data}
         return make_task(self.settings | data, value, np.random.default_rng(0))
-
-    @cached_property
-    def size(self) -> Size:
-        """How large a trial of the hardest task is, with all its values if a network learns once for them."""
-        tasks = [self.task(value) for value in (self.values if self.test.varies == "n" else self.values[-1:])]
-        task = max(tasks, key=lambda task: task.X.size)
-        often = len(self.values) if self.learns_once else 1
-        hidden = max(self.test.values) if self.test.varies == "m" else self.test.n_hidden
-        return Size(task.X.shape[1], len(task.X), often * task.steps * len(task.lengths), hidden)
-
-    @property
-    def learns_once(self) -> bool:
-        """Whether a network learns once for all values of a task."""
-        return self.test.name in _CUES_ONLY if self.test.varies == "m" else self.test.learns_once
 
     def tuned(self, name: str) -> Tuned:
         """What was tuned of a network under a short name, for sequences like these."""
@@ -338,10 +253,18 @@ class _Plan:
         hidden = {"n_hidden": self.test.n_hidden} if "n_hidden" in known else {}
         return chosen | hidden if self.test.m_asked else hidden | chosen
 
-    def origin(self, name: str) -> str:
-        """How the setting of a network under a short name came about."""
-        asked = self.test.m_asked and "n_hidden" in parameters_of(name)
-        return f"{self.tuned(name).origin}{'; M as asked for' if asked else ''}"
+    def describe(self, name: str, network: str | Brought) -> Row:
+        """The row of a network in the comparison."""
+        if isinstance(network, Brought):
+            return network_row(name, network.network.traits(), hidden=self.hidden(network))
+        asked = "; M as asked for" if self.test.m_asked and "n_hidden" in parameters_of(name) else ""
+        return network_row(
+            name,
+            make_prototype(name, self.parameters(name)).traits(),
+            family=REGISTRY[name].family,
+            setting=f"{self.tuned(name).origin}{asked}",
+            hidden=self.hidden(name),
+        )
 
     def hidden(self, network: str | Brought) -> int | None:
         """How many hidden neurons a network gets here; one of the user's only where M varies."""
@@ -352,13 +275,11 @@ class _Plan:
 
     def points(self, network: str | Brought) -> list[Point]:
         """What one network has to do: a point for each value, or one for all if it learns once."""
-        own = network if isinstance(network, Brought) else None
-        settings = self.settings | {"network": own.description if own else network}
-        brought: dict[str, Brought | OwnData] = {"network": own} if own else {}
+        settings = self.settings | {"network": network}
         if self.data is not None:
-            settings["data"], brought["data"] = self.data.description, self.data
-        places: list[dict[str, Any]] = [{"values": self.values}] if self.learns_once else [{"value": v} for v in self.values]
-        parameters = {} if own else self.parameters(str(network))
+            settings["data"] = self.data
+        places: list[dict[str, Any]] = [{"values": self.values}] if self.test.learns_once else [{"value": v} for v in self.values]
+        parameters = self.parameters(network) if isinstance(network, str) else {}
         if self.test.varies == "m":
             (place,) = places
             sized = self.hidden(network) is not None
@@ -366,7 +287,7 @@ class _Plan:
             places = [place | ({"parameters": one} if one else {}) for one in each]
         elif parameters:
             places = [place | {"parameters": parameters} for place in places]
-        return [Point(COMPARISON, settings | place, self.seed, brought) for place in places]
+        return [Point(COMPARISON, settings | place, self.seed) for place in places]
 
     def outcomes(self, store: Store, points: list[Point], number: int) -> list[Row]:
         """The outcomes of one network in one trial, one for each value, with their times."""
@@ -396,7 +317,7 @@ class _Plan:
 
 def default_networks() -> list[str]:
     """Return the short names of the networks that are compared where none are named."""
-    return [name for name, entry in REGISTRY.items() if entry.by_default]
+    return [name for name in REGISTRY if name not in ON_REQUEST]
 
 
 def choose_networks(networks: Networks | None, files: Sequence[str] = ()) -> dict[str, str | Brought]:

@@ -25,7 +25,7 @@ from seqattractor.sequences import Patterns, split
 from seqattractor.study.protocol import seed_of
 from seqattractor.study.settings import OWN_AXIS, as_flips
 from seqattractor.study.trial import Task, draw_sequences, judge, recall_task, seeded
-from seqattractor.study.user_networks import OwnData, say_failure
+from seqattractor.study.user_networks import EXPECTED, OwnData, describe_failure
 
 _LOOP = "the whole loop is seen in order and in any phase (section 6.2), within four times its length"
 _OPEN = "recall locks on at its first step: every frame after the cue is right and in phase"
@@ -38,7 +38,6 @@ _AXES = {
 }
 """Title and words of an axis that is not the test's own."""
 _EASIER = ("n", "m")  # of which more is easier
-_ONLY_CUES = ("flips", "noise")
 _SHARES = (0, 5, 10, 15, 20, 25, 30, 35, 40)  # flipped units of the user's patterns, in percent
 
 
@@ -75,8 +74,8 @@ class ComparisonTest:
 
     @property
     def learns_once(self) -> bool:
-        """Whether only cues and noise differ along the axis, so that a network learns once for all values of a trial."""
-        return self.varies in _ONLY_CUES
+        """Whether only cues and noise differ between values, so that a network learns once for all of them in a trial."""
+        return (OWN_AXIS[self.name] if self.varies == "m" else self.varies) in ("flips", "noise")
 
     @property
     def setting(self) -> str:
@@ -122,8 +121,8 @@ class ComparisonTest:
             given[own] = _several(values, "values")
         varying = [name for name, each in given.items() if len(each) > 1]
         if len(varying) > 1:
-            told = " and ".join(_SYMBOLS.get(name, "values") for name in varying)
-            raise ValueError(f"one setting varies along the axis, but {told} are lists; give one value to all but one of them.")
+            lists = " and ".join(_SYMBOLS.get(name, "values") for name in varying)
+            raise ValueError(f"one setting varies along the axis, but {lists} are lists; give one value to all but one of them.")
         axis = varying[0] if varying else own
         sizes = dict(self.sizes) | {name: each[0] for name, each in given.items() if name != "m" and name != axis and each}
         if axis != own and own not in sizes:
@@ -336,7 +335,7 @@ def place_of(settings: dict[str, Any]) -> list[Any]:
     """
     data = settings.get("data")
     asked = [settings[key] for key in ("axis", "sizes") if key in settings]
-    digest = [] if data is None else [(data if isinstance(data, dict) else data.description)["digest"]]
+    digest = [] if data is None else [data.description["digest"]]
     return ["compare", settings["test"], *asked, *digest, *([settings["value"]] if "value" in settings else [])]
 
 
@@ -353,8 +352,8 @@ def compare_once(settings: dict[str, Any], prototype: SequenceMemory, seed: np.r
     Returns ``success`` (all sequences recalled), ``recalled`` (how many of them), ``in_phase`` (how many in phase with the cue;
     None for a network that dwells), ``sequences``, ``one_step_error`` (fraction of wrong units one step after a stored
     pattern), ``epochs`` until one had no error (0 if nothing is learned, None if there was none), ``parameters``, ``order`` (how
-    many patterns it sees), ``carries`` (whether it carries a state of its own from step to step), and the times
-    ``learn_seconds`` and ``recall_seconds``; or only ``error``. Sequences, network and cues have streams of their own.
+    many patterns it sees), and the times ``learn_seconds`` and ``recall_seconds``; or only ``error``. Sequences, network and
+    cues have streams of their own.
     """
     of_data, of_network, of_cue = seed.spawn(3)
     task = make_task(settings, settings["value"], np.random.default_rng(of_data))
@@ -385,7 +384,6 @@ def draw_cues(task: Task, order: int, rng: np.random.Generator) -> Patterns:
 
 # -- learning and recalling -------------------------------------------------------------------------------------
 
-_ERRORS = (ValueError, TypeError, MemoryError)
 _REHEARSED = 10  # patterns
 
 
@@ -405,7 +403,7 @@ def rehearse(prototype: SequenceMemory, n_units: int) -> None:
         _of_learning(net, task)
         recall_task(net, task, draw_cues(task, net.order_, np.random.default_rng(0)), np.random.default_rng(0))
     except Exception as error:
-        raise ValueError(say_failure(error, prototype)) from error
+        raise ValueError(describe_failure(error, prototype)) from error
 
 
 def _take_part(
@@ -419,8 +417,8 @@ def _take_part(
         net.fit(first.X, first.lengths)
         learned = time.perf_counter()
         of_learning = _of_learning(net, first) | {"learn_seconds": learned - started}
-    except _ERRORS as error:
-        return [{"error": say_failure(error, net)} for _ in tasks]
+    except EXPECTED as error:
+        return [{"error": describe_failure(error, net)} for _ in tasks]
     return [_recall(net, task, of_cue) | of_learning for task, of_cue in tasks]
 
 
@@ -430,13 +428,12 @@ def _with_seed(prototype: SequenceMemory, seed: np.random.SeedSequence) -> Seque
 
 
 def _of_learning(net: SequenceMemory, task: Task) -> Outcome:
-    """What is to be told of a network that has learned, before it recalls."""
+    """The part of the outcome that learning decides."""
     return {
         "one_step_error": float(net.wrong_units(task.X, task.lengths).mean()),
         "epochs": _epochs(net),
         "parameters": net.n_parameters(),
         "order": net.order_,
-        "carries": net.start(task.X[: net.order_].reshape(1, -1)) is not None,
     }
 
 
@@ -448,8 +445,8 @@ def _recall(net: SequenceMemory, task: Task, of_cue: np.random.SeedSequence) -> 
         started = time.perf_counter()
         paths = recall_task(net, task, cues, rng)
         seconds = time.perf_counter() - started
-    except _ERRORS as error:
-        return {"error": say_failure(error, net)}
+    except EXPECTED as error:
+        return {"error": describe_failure(error, net)}
     times = judge(paths, task, net)
     recalled = sum(tau is not None for tau in times)
     in_phase = sum(tau is not None and tau % _period(x) == 0 for tau, x in zip(times, split(task.X, task.lengths), strict=True))
@@ -498,7 +495,7 @@ def _context(rng: np.random.Generator, *, repeated: int, n: int = 100, flips: in
     """One random loop in which some patterns occur twice, each time with another successor and another predecessor.
 
     The first pattern, which is the cue of networks that see one pattern, occurs once. The loop ends with its first two patterns,
-    so that networks that see two learn how it goes on.
+    so that networks that see two learn how it continues.
     """
     period = 30
     X = random_periodic(period + 1, n, rng=rng).patterns[:-1].copy()

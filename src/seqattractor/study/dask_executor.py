@@ -14,7 +14,7 @@ from typing import Any
 from seqattractor import __version__
 from seqattractor._children import safe_path
 from seqattractor._dask import PATIENCE, ClusterLost, Watch, in_a_line, quiet_logs
-from seqattractor.study.executors import HOW_TO_START, Executor, Trials, died, do_trial, without_ctrl_c
+from seqattractor.study.executors import HOW_TO_START, Executor, Trials, died, do_trials, without_ctrl_c
 from seqattractor.study.protocol import Trial
 from seqattractor.study.store import Finished
 
@@ -102,11 +102,6 @@ def _version() -> str:
     return __version__
 
 
-def _do_trials(trials: list[Trial]) -> list[Finished]:
-    """Do a chunk of trials."""
-    return [do_trial(trial) for trial in trials]
-
-
 class _Cluster:
     """Keeps a cluster busy with chunks of trials."""
 
@@ -147,7 +142,7 @@ class _Cluster:
     def _submit(self, chunk: list[Trial]) -> None:
         """Hand a chunk to the cluster."""
         with self._one_sentence():
-            future = self.watch.ask(lambda: self.client.submit(_do_trials, chunk, pure=False))
+            future = self.watch.ask(lambda: self.client.submit(do_trials, chunk, pure=False))
         self.pending[future] = chunk
         self.completed.add(future)
 

@@ -14,7 +14,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from functools import cache
-from itertools import count, islice
+from itertools import islice
 from multiprocessing import resource_tracker
 from typing import Any
 
@@ -33,8 +33,7 @@ Executor = Callable[[Trials], Generator[list[Finished], None, None]]
 
 _QUEUE = 4  # tasks that wait for each worker, so that none stands idle
 _TOGETHER = 4  # trials in a task where they are short: to hand one over takes about a millisecond
-_LONG = 0.2  # seconds after which a worker hands over what it has finished
-_SUSPECT = 3  # a trial that was under way when this many workers died is done alone from then on
+_SHORT = 0.05  # seconds
 _STARTS = 20  # how often workers may die as they start, before a sweep gives up
 _GIVE_UP = 5  # a trial in which, alone, this many workers died is recorded as failed
 
@@ -65,22 +64,17 @@ def do_trial(trial: Trial) -> Finished:
 
 def _say(problem: Exception, trial: Trial) -> str:
     """What went wrong, and in a network of the user's, where."""
-    from seqattractor.study.user_networks import Brought, say_failure  # slow to import
+    from seqattractor.study.user_networks import Brought, describe_failure  # slow to import
 
-    brought = trial.point.brought.get("network")
-    if isinstance(brought, Brought):
-        return say_failure(problem, brought.network)
+    network = trial.point.settings.get("network")
+    if isinstance(network, Brought):
+        return describe_failure(problem, network.network)
     return f"{type(problem).__name__}: {problem}".strip()
 
 
-def do_some(do: Callable[[Trial], Finished], trials: list[Trial]) -> list[Finished]:
-    """Do trials one after the other until some time has passed, but at least one; those that are left are for another time."""
-    started, finished = time.perf_counter(), [do(trials[0])]
-    for trial in trials[1:]:
-        if time.perf_counter() - started > _LONG:
-            break
-        finished.append(do(trial))
-    return finished
+def do_trials(trials: list[Trial]) -> list[Finished]:
+    """Do trials one after the other."""
+    return [do_trial(trial) for trial in trials]
 
 
 def _version() -> str:
@@ -89,7 +83,7 @@ def _version() -> str:
 
 
 def died(trial: Trial) -> Finished:
-    """Return up a trial in which workers die again and again."""
+    """Give up a trial in which workers die again and again."""
     error = "the worker processes that did this trial died every time (out of memory, or killed)"
     return Finished(trial, None, error, 0.0, platform.node(), _version())
 
@@ -101,43 +95,32 @@ def in_this_process(trials: Trials) -> Generator[list[Finished], None, None]:
 
 
 def in_processes(jobs: int) -> Executor:
-    """Do trials in `jobs` processes; if one dies, its trials are done again by others."""
+    """Do trials in `jobs` processes; if one dies, the trials that were under way are done again, one by one."""
 
     def run(trials: Trials) -> Generator[list[Finished], None, None]:
-        again: deque[Trial] = deque()
-        suspects: list[Trial] = []
-        deaths: Counter[tuple[str, int]] = Counter()
-        todo = (again.popleft() if again else next(trials, None) for _ in count())
-        together = _TOGETHER
-        while (lost := (yield from _until_one_dies(todo, again, jobs, together))) or suspects:
-            together = 1  # so that few trials share the blame for a worker's death
-            if not lost:  # the others are done, or wait for these
-                for trial in suspects:
-                    yield from _alone(trial)
-                suspects = []
-            deaths.update(trial.key for trial in lost)
-            suspects += [trial for trial in lost if deaths[trial.key] >= _SUSPECT]
-            again += [trial for trial in lost if deaths[trial.key] < _SUSPECT]
+        while lost := (yield from _until_one_dies(trials, jobs, _QUEUE * jobs)):
+            again, deaths = deque(lost), Counter[tuple[str, int]]()
+            while again:  # one at a time, so that it is clear in which one a worker dies
+                for trial in (yield from _until_one_dies(_emptied(again), 1, 1)):
+                    deaths[trial.key] += 1
+                    if deaths[trial.key] < _GIVE_UP:
+                        again.append(trial)
+                    else:
+                        yield [died(trial)]
 
     return run
 
 
-def _alone(trial: Trial) -> Iterator[list[Finished]]:
-    """Do one trial with nothing beside it, so that it is clear in what a worker dies."""
-    for _ in range(_GIVE_UP):
-        lost = yield from _until_one_dies(iter([trial]), deque(), 1, 1)
-        if not lost:
-            return
-    yield [died(trial)]
+def _emptied(queue: deque[Trial]) -> Iterator[Trial]:
+    """Take trials out of a queue until it is empty."""
+    while queue:
+        yield queue.popleft()
 
 
-def _until_one_dies(
-    trials: Trials, again: deque[Trial], jobs: int, together: int
-) -> Generator[list[Finished], None, list[Trial]]:
-    """Do trials in a pool of processes, up to `together` in one task if they are short and there are plenty.
+def _until_one_dies(trials: Trials, jobs: int, most: int) -> Generator[list[Finished], None, list[Trial]]:
+    """Do trials in a pool of processes, with up to `most` tasks pending; tasks have several trials if these are short.
 
-    Those of a task for which its worker had no time go to `again`, from where `trials` come next. If a worker dies the pool is
-    gone: returns the trials that were under way.
+    If a worker dies the pool is gone: returns the trials that were pending.
     """
     pending: dict[Future[list[Finished]], list[Trial]] = {}
     lost: list[Trial] = []
@@ -145,13 +128,13 @@ def _until_one_dies(
     with process_pool(jobs) as pool:
         while True:
             plenty = True
-            while not lost and plenty and len(pending) < _QUEUE * jobs:
+            while not lost and plenty and len(pending) < most:
                 task = [trial for trial in islice(trials, size) if trial is not None]
                 plenty = len(task) == size
                 if task:
                     try:
                         with _masked_ctrl_c():  # this may start a worker
-                            pending[pool.submit(do_some, do_trial, task)] = task
+                            pending[pool.submit(do_trials, task)] = task
                     except BrokenProcessPool:
                         lost += task
             if not pending:
@@ -161,13 +144,11 @@ def _until_one_dies(
             for future in wait(pending, return_when=FIRST_COMPLETED).done:
                 task = pending.pop(future)
                 try:
-                    finished = future.result()
+                    results += future.result()
                 except BrokenProcessPool:
                     lost += task
-                    continue
-                results += finished
-                again += task[len(finished) :]
-            size = together if plenty and all(each.seconds < _LONG / together for each in results) else 1
+            short = all(each.seconds < _SHORT for each in results)
+            size = _TOGETHER if most > 1 and plenty and short else 1
             yield results
 
 

@@ -7,7 +7,7 @@ import json
 import math
 import os
 import tomllib
-from collections.abc import Container, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,6 @@ Value = bool | int | float | str | None
 
 # The smallest value of whole-number settings.
 _COUNTS = {"n": 1, "m": 1, "t": 2, "sequences": 1, "flips": 0, "recall_noise": 0, "periods": 1}
-_COMBINED = ("n", "flips", "recall_noise", "correlation", "pattern_bias")  # settings that have limits of their own or together
 _KINDS = {bool: "true or false", float: "a number", str: "a word"}
 _SET_BY_TRIALS = ("n_hidden", "random_state", "verbose")
 
@@ -82,19 +81,19 @@ class Grid:
         """Read what `as_json` wrote."""
         return cls(**json.loads(text))
 
-    def _combinations(self, network: str, names: Container[str] | None = None) -> Iterator[dict[str, Any]]:
-        """The settings of all points of one network, all settings or those with these names."""
+    def _combinations(self, network: str) -> Iterator[dict[str, Any]]:
+        """The settings of all points of one network."""
         known = parameters_of(network)
         lists = {**self.settings, **self.only.get(network, {})}
         lists.pop("network", None)
-        lists = {k: v for k, v in lists.items() if (k in DEFAULTS or k in known) and (names is None or k in names)}
+        lists = {k: v for k, v in lists.items() if k in DEFAULTS or k in known}
         if "n_hidden" not in known:
             lists.pop("m", None)
         lists = {k: [_same_kind(v, {**known, **DEFAULTS}[k]) for v in values] for k, values in lists.items()}
         for values in itertools.product(*lists.values()):
             chosen = dict(zip(lists, values, strict=True))
-            kept = {k: v for k, v in chosen.items() if k not in DEFAULTS or v != DEFAULTS[k]}
-            yield {"network": network, **kept}
+            given = {k: v for k, v in chosen.items() if k not in DEFAULTS or v != DEFAULTS[k]}
+            yield {"network": network, **given}
 
     def _check(self) -> None:
         """Reject what no trial could make sense of."""
@@ -111,7 +110,7 @@ class Grid:
                     check_count(value, key, _COUNTS[key])
                 elif key in DEFAULTS and not isinstance(_same_kind(value, DEFAULTS[key]), type(DEFAULTS[key])):
                     raise ValueError(f"{key} must be {_KINDS[type(DEFAULTS[key])]}, but it is {say(value)}.")
-        for combination in itertools.chain.from_iterable(self._combinations(name, _COMBINED) for name in self.networks):
+        for combination in itertools.chain.from_iterable(map(self._combinations, self.networks)):
             given = DEFAULTS | combination
             for key in ("flips", "recall_noise"):
                 if given[key] > given["n"]:

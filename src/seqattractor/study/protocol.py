@@ -18,28 +18,36 @@ from __future__ import annotations
 import hashlib
 import json
 import warnings
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from seqattractor._checks import check_count
 
-if TYPE_CHECKING:
-    from seqattractor.study.user_networks import Brought, OwnData
-
 Settings = dict[str, Any]
-"""What is tried, as plain JSON values. "network" is a short name of the registry (or "networks" a list of them)."""
+"""What is tried, as plain JSON values. "network" is a short name of the registry (or "networks" a list of them).
+
+What the user brings (`Brought`, `OwnData`) stands as an object; in files, keys and seeds its description takes its place.
+"""
 
 Outcome = dict[str, Any]
 """The outcome of one trial, as plain JSON values."""
 
 
-_ENCODER = json.JSONEncoder(sort_keys=True, allow_nan=False)  # created once: a study of a million rows uses it as often
+def _describe(thing: Any) -> Any:
+    """The description of what the user brings."""
+    if not hasattr(thing, "description"):
+        raise TypeError(f"a {type(thing).__name__} is no plain value.")
+    return thing.description
+
+
+# Created once: a study of a million rows uses it as often.
+_ENCODER = json.JSONEncoder(sort_keys=True, allow_nan=False, default=_describe)
 
 
 def canonical(value: Any) -> str:
@@ -156,21 +164,17 @@ class Point:
     settings : dict
     seed : int
         The user's seed.
-    brought : mapping, optional
-        What the user brings, by its name in the settings ("network", "data"), where its description stands; trials get the thing
-        itself.
     """
 
     protocol: Protocol
     settings: Settings
     seed: int
-    brought: Mapping[str, Brought | OwnData] = field(default_factory=dict, compare=False, repr=False)
 
     @cached_property
     def key(self) -> str:
         """A short name that depends on protocol, settings and seed alone."""
         content = [self.settings, self.seed]
-        # Files of version 0.1 have trials of section 6.2 only, without the name.
+        # Keys of sweeps, which a test freezes, have no name of a protocol.
         return digest_of(content if self.protocol.name == RETRIEVAL.name else [self.protocol.name, *content])
 
 
@@ -190,7 +194,7 @@ class Trial:
         """Do it, here and now."""
         protocol, settings = self.point.protocol, self.point.settings
         place = [protocol.name, settings] if protocol.place is None else protocol.place(settings)
-        given = settings | {name: thing.content for name, thing in self.point.brought.items()}
+        given = {name: getattr(value, "content", value) for name, value in settings.items()}
         return protocol.run(given, seed_of(self.point.seed, place, self.number))
 
 

@@ -13,7 +13,7 @@ from seqattractor._progress import also_shown
 from seqattractor.study.executors import Executor, in_processes, in_this_process
 from seqattractor.study.grid import Grid
 from seqattractor.study.protocol import Rounds, Trial, check_seed
-from seqattractor.study.store import Finished, Store, say_other_code
+from seqattractor.study.store import Finished, Store, describe_other_code
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class SweepReport(Result):
     def describe(self) -> str:
         """Count the trials."""
         failed = f", {self.failed} of them failed" if self.failed else ""
-        other = f" {say_other_code(self.by_other_code)}" if self.by_other_code else ""
+        other = f" {describe_other_code(self.by_other_code)}" if self.by_other_code else ""
         return f"{self.total} trials, {self.before} were there, {self.added} added{failed}.{other}"
 
 

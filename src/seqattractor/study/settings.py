@@ -1,4 +1,4 @@
-"""What a trial of section 6.2 is told and what it tells: names that whoever looks at studies needs, without what does trials."""
+"""Settings and outcomes of trials by name, for code that reads studies and must not import what runs trials."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ class Finished:
         return is_current(self.version)
 
 
-def say_other_code(number: int) -> str:
+def describe_other_code(number: int) -> str:
     """Return the sentence that reports trials done by other code."""
     return f"Other code than this did {number} of these trials."
 
@@ -277,8 +277,8 @@ class Store:
                             pass
             if problem is not None or damaged:
                 raise OSError(
-                    f"{say_damage(self.path, problem, damaged)} It is not written to: `seqattractor sweep export {self.path} "
-                    "-o rest.db` makes a study of the rest, to continue with."
+                    f"{describe_damage(self.path, problem, damaged)} It is not written to: "
+                    f"`seqattractor sweep export {self.path} -o rest.db` makes a study of the rest, to continue with."
                 )
         except BaseException:
             db.close()
@@ -330,7 +330,7 @@ class Store:
             ) from error
 
 
-def say_damage(path: str | os.PathLike[str], problem: str | None, damaged: Sequence[str]) -> str:
+def describe_damage(path: str | os.PathLike[str], problem: str | None, damaged: Sequence[str]) -> str:
     """Describe in sentences what of a study is damaged."""
     told = [f"{path} is damaged: SQLite finds {problem}; trials that cannot be read count as missing."] if problem else []
     if n := len(damaged):

@@ -18,7 +18,7 @@ from seqattractor.networks.registry import REGISTRY, parameters_of
 from seqattractor.study.grid import Grid
 from seqattractor.study.protocol import RETRIEVAL, Point, Rounds, is_current
 from seqattractor.study.settings import DEFAULTS, OUTCOME
-from seqattractor.study.store import Finished, Store, say_damage, say_other_code
+from seqattractor.study.store import Finished, Store, describe_damage, describe_other_code
 from seqattractor.study.table import Row
 
 COUNTS = {
@@ -84,7 +84,7 @@ class Study(Result):
     def caveats(self) -> list[str]:
         """Return sentences on damage and on trials that other code did."""
         other = self.by_other_code
-        return self.notes + ([f"{say_other_code(other)} `sweep export --timing` shows which."] if other else [])
+        return self.notes + ([f"{describe_other_code(other)} `sweep export --timing` shows which."] if other else [])
 
     def rows(self) -> list[Row]:
         """Return a row for each point: settings, trials, failures, and success with its 95 % interval."""
@@ -154,7 +154,7 @@ def study_in(store: Store) -> Study:
             by_other_code += not is_current(row["version"])
             seconds += row["seconds"]
             missing -= 0 <= row["trial"] < wanted.get(key, 0)
-    if damage := say_damage(store.path, store.problem, damaged):
+    if damage := describe_damage(store.path, store.problem, damaged):
         notes.append(f"{damage} `sweep export -o rest.db` makes a study of the rest, which `sweep run --resume` completes.")
     return Study(
         path=str(store.path),
@@ -208,7 +208,8 @@ def settings_of(point: Point) -> Row:
     100
     """
     settings = DEFAULTS | point.settings
-    if isinstance(own := settings["network"], dict):  # the description of a network of the user's
+    own = getattr(settings["network"], "description", settings["network"])
+    if isinstance(own, dict):  # a network of the user's
         hidden = point.settings.get("m", own["parameters"].get("n_hidden"))
         settings |= {"network": own["class"].rpartition(".")[2].rpartition(":")[2], "m": hidden if is_count(hidden) else None}
     elif not _has_hidden(settings["network"]):

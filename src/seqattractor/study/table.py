@@ -80,31 +80,16 @@ def _write_parquet(rows: Iterable[Row], file: IO[bytes]) -> int:
         pyarrow, parquet = (import_module(name) for name in ("pyarrow", "pyarrow.parquet"))
     except ImportError:
         raise ValueError("Parquet needs pyarrow; install it with: pip install 'seqattractor[parquet]', or write .csv.") from None
-    types: dict[type | None, Any] = {
-        bool: pyarrow.bool_(),
-        int: pyarrow.int64(),
-        float: pyarrow.float64(),
-        str: pyarrow.string(),
-        None: pyarrow.null(),
-    }
     columns: dict[str, list[Any]] = {}
     for row in rows:
         for name, value in row.items():
             columns.setdefault(name, []).append(value)
-    arrays = {}
     for name, values in columns.items():
-        kind = _one_kind(set(map(type, values)) - {type(None)})
-        alike = [value if value is None or kind is None else kind(value) for value in values]
-        arrays[name] = pyarrow.array(alike, types[kind])
-    parquet.write_table(pyarrow.table(arrays), file, row_group_size=10_000)
+        kinds = set(map(type, values)) - {type(None)}
+        if len(kinds) > 1 and kinds != {int, float}:  # a parameter is a word at one point and a number at another
+            columns[name] = [None if value is None else str(value) for value in values]
+    parquet.write_table(pyarrow.table(columns), file, row_group_size=10_000)
     return max(map(len, columns.values()), default=0)
 
 
 _WRITERS: dict[str, Callable[[Iterable[Row], IO[bytes]], int]] = {".csv": _write_csv, ".parquet": _write_parquet}
-
-
-def _one_kind(kinds: set[type]) -> type | None:
-    """A type for values of these types: words where a parameter is a word at one point and a number at another; None if none."""
-    if len(kinds) <= 1:
-        return next(iter(kinds), None)
-    return float if kinds == {int, float} else str

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 
 from seqattractor._checks import check_kind
@@ -16,7 +15,6 @@ from seqattractor.analysis._robustness import basin_fraction, passages, steps_pe
 from seqattractor.datasets._random import random_periodic, random_sequences
 from seqattractor.networks.base import SequenceMemory
 from seqattractor.networks.registry import make_network, parameters_of
-from seqattractor.networks.run import goes_by_state, states_along
 from seqattractor.noise import flip
 from seqattractor.sequences import Lengths, Patterns, split
 from seqattractor.sequences._transitions import lock_row
@@ -114,8 +112,8 @@ def retrieve_with(
     else:
         learn(net, task.X)
     cues = np.stack([flip(x[: net.order_], task.flips, noise) for x in split(task.X, task.lengths)])
-    right: NDArray[np.bool_] = ~np.any(net.wrong_units(task.X, task.lengths), axis=1)
-    times = retrieval_times(net, task, cues, noise, right)
+    right = ~np.any(net.wrong_units(task.X, task.lengths), axis=1)
+    times = retrieval_times(net, task, cues, noise)
     retrieved = [tau for tau in times if tau is not None]
     return {
         "success": len(retrieved) == len(times),
@@ -164,52 +162,18 @@ def recall_task(net: SequenceMemory, task: Task, cues: Patterns, rng: np.random.
     return net.recall(cues, steps=task.steps * steps_per_pattern(net), noise=task.noise, rng=rng)
 
 
-def retrieval_times(
-    net: SequenceMemory, task: Task, cues: Patterns, rng: np.random.Generator, right: NDArray[np.bool_]
-) -> list[int | None]:
-    """Run a network from cues and `judge` it, as long as it takes; `right` marks the transitions of X that it makes.
+def retrieval_times(net: SequenceMemory, task: Task, cues: Patterns, rng: np.random.Generator) -> list[int | None]:
+    """Run a network from cues and `judge` it.
 
     Without noise a shorter run is the beginning of a longer one, and a loop is retrieved when it is shown for the first time:
-    where all loops are shown within one period, the network need not run on. `_times_on_loops` needs to see even less.
+    where all loops are shown within one period, the network need not run on.
     """
-    if not task.closed or task.noise or net.traits().dwells:
-        return judge(recall_task(net, task, cues, rng), task, net)
-    sequences = list(split(task.X, task.lengths))
-    if net.order_ == 1 and goes_by_state(net, cues[:, 0]) and all(np.array_equal(x[0], x[-1]) for x in sequences):
-        made = np.split(right, np.cumsum(task.lengths - 1)[:-1])
-        loops = [x if np.all(of_x) else None for x, of_x in zip(sequences, made, strict=True)]
-        return _times_on_loops(net, task, cues[:, 0], loops)
-    if task.periods > 1:
+    if task.closed and task.periods > 1 and not task.noise and not net.traits().dwells:
         first = replace(task, periods=1)
         times = judge(recall_task(net, first, cues, rng), first, net)
         if None not in times:
             return times
     return judge(recall_task(net, task, cues, rng), task, net)
-
-
-def _times_on_loops(net: SequenceMemory, task: Task, cues: Patterns, loops: list[Patterns | None]) -> list[int | None]:
-    """Do the same for a network that goes by its state alone; a loop is None if one of its transitions is made wrong.
-
-    Such a loop cannot be shown. Any other one is shown from its first pattern on, from wherever a run comes to it; and a run that
-    comes back to a state outside of it goes round there for ever.
-    """
-    phases = [{} if x is None else {state.tobytes(): phase for phase, state in enumerate(x[:-1])} for x in loops]
-    rows = 1 + task.steps
-    seen: list[set[bytes]] = [set() for _ in loops]
-    times: list[int | None] = [None] * len(loops)
-    under_way = [s for s, x in enumerate(loops) if x is not None]
-    for row, states in enumerate(states_along(net, cues, task.steps)):
-        for s in list(under_way):
-            T, state = int(task.lengths[s]), states[s].tobytes()
-            if state in phases[s]:
-                tau = row + -phases[s][state] % (T - 1)
-                times[s] = tau if tau + T <= rows else None
-            if state in phases[s] or state in seen[s] or row + T >= rows:
-                under_way.remove(s)
-            seen[s].add(state)
-        if not under_way:
-            break
-    return times
 
 
 def judge(paths: Patterns, task: Task, net: SequenceMemory) -> list[int | None]:
@@ -236,14 +200,14 @@ def _judge_one(path: Patterns, x: Patterns, task: Task, net: SequenceMemory) -> 
     if task.closed:
         seen = passages(path, task.X) if dwells else path
         return retrieved_at(seen, x) if len(seen) else None
-    cue, told = path[: net.order_], path[net.order_ :]
+    cue, rest = path[: net.order_], path[net.order_ :]
     if dwells:
-        told = passages(told, task.X)
-        if len(told) and np.array_equal(told[0], x[0]):
-            told = told[1:]  # it cleaned the cue before it went on
-    if len(told) < len(x) - net.order_:
+        rest = passages(rest, task.X)
+        if len(rest) and np.array_equal(rest[0], x[0]):
+            rest = rest[1:]  # it cleaned the cue first
+    if len(rest) < len(x) - net.order_:
         return None
-    row = lock_row(np.concatenate([cue, told]), x, net.order_)
+    row = lock_row(np.concatenate([cue, rest]), x, net.order_)
     return 0 if row is not None and row <= net.order_ else None
 
 

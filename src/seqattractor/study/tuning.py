@@ -41,7 +41,7 @@ def tuned(name: str, protocol: str) -> Tuned:
         return Tuned({}, "default, not tuned")
     tried = of_network["context" if protocol == "context" else "random"]
     best = tried[choose(tried)]
-    said = say_setting(name, best["parameters"])
+    said = describe_setting(name, best["parameters"])
     why = f"best of {len(tried)} tried"
     if len(tried) == 1:
         why = "no failure in tuning" if never_failed(best) else "nothing to tune"
@@ -59,7 +59,7 @@ def choose(tried: Sequence[Mapping[str, Any]]) -> int:
     return totals.index(max(totals))
 
 
-def say_setting(name: str, parameters: Mapping[str, Any]) -> str:
+def describe_setting(name: str, parameters: Mapping[str, Any]) -> str:
     """Name the parameters that differ from the defaults."""
     usual = parameters_of(name)
     changed = {key: value for key, value in parameters.items() if usual[key] != value}

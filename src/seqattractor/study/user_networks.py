@@ -8,10 +8,11 @@ import json
 import os
 import pickle
 import sys
-from collections.abc import Iterable, Iterator
-from functools import cache, cached_property
+from collections.abc import Iterable
+from functools import cached_property
 from pathlib import Path
-from types import CodeType, ModuleType, TracebackType
+from traceback import extract_tb, walk_tb
+from types import CodeType, ModuleType
 from typing import Any
 
 import cloudpickle
@@ -58,81 +59,50 @@ class OwnData:
 NOT_THE_USERS = ("seqattractor", "sklearn", "abc", "builtins")
 """Packages whose classes are not the user's."""
 
+EXPECTED = (ValueError, TypeError, MemoryError)
+"""Errors with which a network may reject what it cannot do."""
+
 
 def own_classes(cls: type) -> list[type]:
     """Return a class and those above it, as far as they are the user's."""
     return [each for each in cls.__mro__ if each.__module__.partition(".")[0] not in NOT_THE_USERS]
 
 
-def has_own_code(network: SequenceMemory) -> bool:
-    """Whether a network runs code of the user's: a class, or a function as parameter."""
-    return next(_own_codes(network), None) is not None
+def own_modules(network: SequenceMemory) -> set[str]:
+    """Return the names of modules with code of the user's that a network runs: its classes, and functions as parameters."""
+    functions = [value for value in network.get_params(deep=False).values() if inspect.isfunction(value)]
+    names = {str(function.__module__) for function in functions}
+    names = {name for name in names if name.partition(".")[0] not in NOT_THE_USERS}
+    return names | {cls.__module__ for cls in own_classes(type(network))}
 
 
-def say_failure(error: BaseException, network: SequenceMemory) -> str:
+def describe_failure(error: BaseException, network: SequenceMemory) -> str:
     """Describe what went wrong in a network; where it runs code of the user's, also where.
 
     Examples
     --------
     >>> import seqattractor as sa
-    >>> say_failure(ValueError("it is too long."), sa.zoo.LookupMemory())
+    >>> describe_failure(ValueError("it is too long."), sa.zoo.LookupMemory())
     'it is too long.'
     """
-    words = str(error) or type(error).__name__
-    place = _place(error, network)
-    if place is None:
-        unforeseen = has_own_code(network) and not isinstance(error, (ValueError, TypeError, MemoryError))
-        return f"{type(error).__name__}: {words}" if unforeseen and str(error) else words
-    if isinstance(error, WrongAnswerError):
-        return f"{words} ({place.partition(', ')[2]})"
-    return f"{words} ({type(error).__name__} in {place})"
+    words, name, modules = str(error) or type(error).__name__, type(error).__name__, own_modules(network)
+    if isinstance(error, WrongAnswerError):  # raised by the caller of the method that gave the answer
+        method = getattr(type(network), error.method, None)
+        if getattr(method, "__module__", None) not in modules or not inspect.isfunction(method):
+            return words
+        return f"{words} ({_place(method.__code__, method.__code__.co_firstlineno)})"
+    frames = [(frame.f_code, line) for frame, line in walk_tb(error.__traceback__) if frame.f_globals["__name__"] in modules]
+    if not frames:
+        return f"{name}: {words}" if modules and str(error) and not isinstance(error, EXPECTED) else words
+    code, line = frames[-1]
+    return f"{words} ({name} in {code.co_qualname.rpartition('<locals>.')[2]}, {_place(code, line)})"
 
 
-def line_of(error: BaseException, path: str) -> int | None:
-    """Return the line of a file in which an error came up, the innermost; None if it was not there."""
-    if isinstance(error, SyntaxError) and error.filename == path:
-        return error.lineno
-    lines = [lineno for code, lineno in _frames(error.__traceback__) if code.co_filename == path]
-    return lines[-1] if lines else None
-
-
-def _place(error: BaseException, network: SequenceMemory) -> str | None:
-    """The innermost line of the user's code behind an error; for a wrong answer, where the method begins that gave it."""
-    codes = set(_own_codes(network))
-    if isinstance(error, WrongAnswerError):
-        code = getattr(getattr(type(network), error.method, None), "__code__", None)
-        return _named(code, code.co_firstlineno) if code in codes else None
-    files = {code.co_filename for code in codes}
-    inside = [(code, lineno) for code, lineno in _frames(error.__traceback__) if code.co_filename in files]
-    return _named(*inside[-1]) if inside else None
-
-
-def _named(code: CodeType, lineno: int) -> str:
-    """A place in code, for people."""
-    name, file = code.co_qualname.rpartition("<locals>.")[2], Path(code.co_filename)
-    known = file.suffix == ".py" and "ipykernel" not in code.co_filename
-    return f"{name}, line {lineno}" + (f" of {file.name}" if known else "")
-
-
-def _frames(traceback: TracebackType | None) -> Iterator[tuple[CodeType, int]]:
-    """The code and the line of every frame of a traceback, outermost first."""
-    while traceback is not None:
-        yield traceback.tb_frame.f_code, traceback.tb_lineno
-        traceback = traceback.tb_next
-
-
-def _own_codes(network: SequenceMemory) -> Iterator[CodeType]:
-    """The code of everything in a network that the user wrote: methods of classes, and functions as parameters."""
-    members: list[Any] = [member for cls in own_classes(type(network)) for member in vars(cls).values()]
-    functions = [value for value in network.get_params(deep=False).values() if inspect.isfunction(value)]
-    members += [function for function in functions if str(function.__module__).partition(".")[0] not in NOT_THE_USERS]
-    for member in members:
-        function = getattr(member, "__func__", member)  # of a class method or a static one
-        if inspect.isfunction(function):
-            yield inspect.unwrap(function).__code__
-
-
-_FILES = "networks_of_"  # what the modules of users' files are called
+def _place(code: CodeType, line: int) -> str:
+    """A line of code, with its file if it has one."""
+    file = Path(code.co_filename)
+    in_file = file.suffix == ".py" and "ipykernel" not in code.co_filename
+    return f"line {line}" + (f" of {file.name}" if in_file else "")
 
 
 class Brought:
@@ -174,9 +144,10 @@ class Brought:
 
     @cached_property
     def packed(self) -> bytes:
-        """The network for another process, together with a class that only this process knows."""
+        """The network for another process, together with a class that no other process can import."""
         try:
-            return _dumps(self.network)
+            packed: bytes = cloudpickle.dumps(self.network)
+            return packed
         except Exception as error:
             name = type(self.network).__name__
             raise ValueError(f"the network {name} cannot be sent to other processes ({error}); use one job.") from error
@@ -185,19 +156,9 @@ class Brought:
         return _unpack_network, (self.packed,)
 
 
-@cache
 def _unpack_network(packed: bytes) -> Brought:
-    """Unpack a network in a worker, once."""
+    """Unpack a network in a worker."""
     return Brought(pickle.loads(packed))
-
-
-def _dumps(thing: Any) -> bytes:
-    """Pickle something; what stands in users' files, which workers cannot import, goes along."""
-    for name, module in sys.modules.items():
-        if name.startswith(_FILES):
-            cloudpickle.register_pickle_by_value(module)
-    packed: bytes = cloudpickle.dumps(thing)
-    return packed
 
 
 def _plain(value: Any) -> Any:
@@ -207,7 +168,7 @@ def _plain(value: Any) -> Any:
     if inspect.isfunction(value):
         return {"function": f"{value.__module__}:{value.__qualname__}", "source": _source(value)}
     try:
-        return {"object": hashlib.sha256(_dumps(value)).hexdigest()}
+        return {"object": hashlib.sha256(cloudpickle.dumps(value)).hexdigest()}
     except Exception:  # a lock, an open file: never the same in another run
         return {"object": f"{id(value)} in process {os.getpid()}"}
 
@@ -217,31 +178,36 @@ def _source(thing: Any) -> str:
     try:
         content = Path(inspect.getfile(thing)).read_bytes()
     except (OSError, TypeError):
-        content = _dumps(thing)
+        content = cloudpickle.dumps(thing)
     return hashlib.sha256(content).hexdigest()
 
 
 def import_files(paths: Iterable[str | Path]) -> dict[str, SequenceMemory]:
     """Run Python files and return the networks in them, not fitted: of classes that need no arguments, and those in variables.
 
-    A class that cannot take part is rejected, unless a network of a subclass does, or its name begins with an underscore.
+    Classes that cannot take part are rejected, except bases of other networks. Names with an underscore are ignored.
     """
     networks: dict[str, SequenceMemory] = {}
     for path in map(Path, paths):
         module = _import(path)
-        made = {k: v for k, v in vars(module).items() if isinstance(v, SequenceMemory) and not k.startswith("_")}
-        known = {k: v for k, v in vars(module).items() if _is_network_class(v) and v.__module__ == module.__name__}
-        classes = {k: v() for k, v in known.items() if why_not(v) is None}
-        if not made and not known:
+        public = {name: value for name, value in vars(module).items() if not name.startswith("_")}
+        made = {name: value for name, value in public.items() if isinstance(value, SequenceMemory)}
+        classes = {name: value for name, value in public.items() if _is_network_class(value, module)}
+        if not made and not classes:
             raise ValueError(
                 f"{path} defines no network: it needs a subclass of sa.SequenceMemory that takes no arguments, or a network "
                 "in a variable."
             )
-        there = [type(network) for network in (*made.values(), *classes.values())]
-        for name, cls in known.items():
-            if not name.startswith("_") and not any(issubclass(each, cls) for each in there):
-                raise ValueError(f"{path}: {why_not(cls)} To leave it out, begin its name with an underscore.")
-        networks |= {name: network for name, network in classes.items() if not name.startswith("_")} | made
+        kinds = {*classes.values(), *map(type, made.values())}
+        for name, cls in classes.items():
+            why = why_not(cls)
+            if why is None:
+                networks[name] = cls()
+            elif cls in map(type, made.values()) or any(issubclass(kind, cls) for kind in kinds - {cls}):
+                continue
+            else:
+                raise ValueError(f"{path}: {why} To leave it out, begin its name with an underscore.")
+        networks |= made
     return networks
 
 
@@ -249,7 +215,7 @@ def _import(path: Path) -> ModuleType:
     """Import a file under a name of its own."""
     if not path.is_file():
         raise ValueError(f"there is no file {path}.")
-    name = _FILES + path.stem
+    name = f"networks_of_{path.stem}"
     if path.suffix != ".py":
         raise ValueError(f"{path} is not a Python file; its name must end in .py.")
     module = ModuleType(name)
@@ -260,16 +226,19 @@ def _import(path: Path) -> ModuleType:
         exec(compile(path.read_bytes(), module.__file__, "exec"), vars(module))
     except Exception as error:
         del sys.modules[name]
-        line = line_of(error, module.__file__)
-        where = f", line {line}" if line is not None else ""
+        lines = [frame.lineno for frame in extract_tb(error.__traceback__) if frame.filename == module.__file__]
+        if isinstance(error, SyntaxError) and error.filename == module.__file__:
+            lines = [error.lineno]
+        where = f", line {lines[-1]}" if lines else ""
         words = error.msg if isinstance(error, SyntaxError) else str(error)
         raise ValueError(f"{path} cannot be run{where}: {type(error).__name__}: {words}") from error
+    cloudpickle.register_pickle_by_value(module)  # workers cannot import it
     return module
 
 
-def _is_network_class(thing: Any) -> bool:
-    """Whether something is a class of networks."""
-    return inspect.isclass(thing) and issubclass(thing, SequenceMemory)
+def _is_network_class(value: Any, module: ModuleType) -> bool:
+    """Whether something is a class of networks that a module defines."""
+    return inspect.isclass(value) and issubclass(value, SequenceMemory) and value.__module__ == module.__name__
 
 
 def why_not(cls: type[SequenceMemory]) -> str | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeVar
@@ -11,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from seqattractor._faces import Result
+from seqattractor._faces import Result, plural
 from seqattractor.analysis._attractors import Attractors, find_attractors
 from seqattractor.analysis._certificate import Certificate, certify
 from seqattractor.analysis._hidden_activity import HiddenActivity, hidden_activity
@@ -21,7 +20,7 @@ from seqattractor.analysis._threshold_view import NotApplicable, supports_certif
 from seqattractor.networks.base import SequenceMemory
 from seqattractor.noise import Seed, as_generator
 from seqattractor.sequences import Lengths, Patterns, split, transitions
-from seqattractor.sequences._transitions import LOCKED_ON
+from seqattractor.sequences._transitions import LOCKED_ON, close_loop
 from seqattractor.tasks.recall import Corruption, Recall, RecallTrials, recall, recall_often
 from seqattractor.tasks.stored import Stored
 
@@ -29,25 +28,24 @@ Source = Literal["model", "data", "cycles"]
 _T = TypeVar("_T")
 OPERATIONS = 1.2e11  # multiplications for an effort of 1: about half a minute on one core
 TRIALS, LOOPS, RECALLS = 500, 20, 20
-# What parts may take of it: a look at transitions, proofs and attacks, separability, and steps, which are quicker than that.
+# Shares of it: a look at transitions, proofs and attacks, separability, and steps, which are quicker.
 _LOOK, _PROOFS, _SEPARABILITY, _STEPS = 0.2, 0.25, 0.2, 0.5
 _MOST_SOLVED = 3000  # transitions whose independence is looked at
 
 
 @dataclass(frozen=True, repr=False)
 class Inspection(Result):
-    """Results of all analyses of a network; a part that was left out is None and has a reason in `left_out`."""
+    """Results of all analyses of a network; a part that was left out is None, `left_out` has why."""
 
     net: SequenceMemory
     sequences: list[Patterns]
     source: Source
-    """Where the sequences come from: stored in the model, given as data, or seen as limit cycles from random starts."""
-    flips: int  # the noise in `basin` and `from_stored`
+    """Whether the sequences are stored in the model, given, or limit cycles from random starts."""
+    flips: int  # the noise in `trials`, `basin` and `from_stored`
     score: float | None = None
     recalls: tuple[Recall, ...] | None = None  # from the first pattern of each sequence, clean
     trials: RecallTrials | None = None  # from the same places, with `flips` units flipped
-    certificate: Certificate | None = None
-    sampled: bool = False  # whether only some of the transitions were certified
+    certificate: Certificate | None = None  # of all transitions, or of some if there are many
     robustness: RobustnessCurve | None = None
     basin: float | None = None
     from_random: Attractors | None = None
@@ -55,10 +53,8 @@ class Inspection(Result):
     hidden: HiddenActivity | None = None
     separability: Separability | None = None
     separability_with_biases: Separability | None = None
-    """Asked only where no network without hidden neurons and without biases can store the sequences."""
+    """None unless hidden neurons are needed where there are no biases."""
     left_out: dict[str, str] = field(default_factory=dict)
-    seconds: dict[str, float] = field(default_factory=dict)
-    """What each part took: for information, nothing depends on it."""
 
     @property
     def n_hidden(self) -> int | None:
@@ -78,9 +74,8 @@ class Inspection(Result):
         context = f", a context of {net.order_} patterns" if net.order_ > 1 else ""
         text = f"A {type(net).__name__} with {net.n_features_in_} visible{hidden} neurons{context}"
         if hasattr(net, "converged_"):
-            epochs = int(getattr(net, "n_iter_", 0))
             end = "without an error left" if net.converged_ else "with errors left"
-            text += f", learned in {epochs} epoch{'s' if epochs != 1 else ''} {end}"
+            text += f", learned in {plural(getattr(net, 'n_iter_', 0), 'epoch')} {end}"
         return text + "."
 
     def paragraphs(self) -> dict[str, str]:
@@ -89,31 +84,29 @@ class Inspection(Result):
         if self.recalls is not None:
             parts["Recall"] = self._about_recall()
         if self.certificate is not None:
-            looked_at = f"{len(self.certificate.radius)} of the {self.n_transitions} transitions"
-            some = f" ({looked_at} were looked at, evenly spread.)" if self.sampled else ""
-            parts["Guarantee"] = self.certificate.describe() + some
+            parts["Guarantee"] = self.certificate.describe()
+            if (some := len(self.certificate.radius)) < self.n_transitions:
+                parts["Guarantee"] += f" ({some} of the {self.n_transitions} transitions were looked at, evenly spread.)"
         if self.robustness is not None:
-            text = f"One step from a randomly corrupted pattern: {_lower(self.robustness.describe())}"
-            if self.basin is not None:
-                text += (
-                    f" From any stored pattern with {self.flips} flips: {self.basin:.1%} of all starts are on the sequence and "
-                    "in phase 25 steps later, or at its end if that comes sooner."
-                )
-            parts["Measured robustness"] = text
+            curve = _lower(self.robustness.describe())
+            parts["Measured robustness"] = f"One step from a randomly corrupted pattern: {curve}"
+        if self.basin is not None:
+            parts["Basin"] = (
+                f"From any stored pattern with {self.flips} flips, {self.basin:.1%} of all starts are on "
+                "the sequence and in phase 25 steps later, or at its end if that comes sooner."
+            )
         if self.from_random is not None:
-            text = f"From random starts: {_lower(self.from_random.describe())}"
-            if self.from_stored is not None:
-                text += f" From stored patterns with {self.flips} flips: {_lower(self.from_stored.describe())}"
-                if self.basin is not None and self.basin < 1:
-                    text += f" (In phase, and in time, are {self.basin:.1%} of all such starts; see above.)"
-            parts["Attractors"] = text
+            parts["Attractors"] = f"From random starts: {_lower(self.from_random.describe())}"
+        if self.from_stored is not None:
+            ends = _lower(self.from_stored.describe())
+            parts["Attractors"] += f" From stored patterns with {self.flips} flips: {ends}"
         if self.hidden is not None:
             parts["Hidden neurons"] = self.hidden.describe()
-        if self.separability is not None:
-            verdicts = (self.separability, self.separability_with_biases)
-            parts["Without hidden neurons"] = " ".join(verdict.describe() for verdict in verdicts if verdict is not None)
+        verdicts = [v.describe() for v in (self.separability, self.separability_with_biases) if v is not None]
+        if verdicts:
+            parts["Without hidden neurons"] = " ".join(verdicts)
         if self.left_out:
-            parts["Left out"] = " ".join(f"{name.capitalize()}: {reason}" for name, reason in self.left_out.items())
+            parts["Left out"] = " ".join(f"{name.capitalize()}: {why}" for name, why in self.left_out.items())
         return parts
 
     def _about_sequences(self) -> str:
@@ -123,22 +116,19 @@ class Inspection(Result):
         words = {"model": "stored in the model", "data": "given as data", "cycles": "seen as cycles from random starts"}
         lengths = [len(x) for x in self.sequences]
         size = f"{lengths[0]} patterns" if len(set(lengths)) == 1 else f"{min(lengths)} to {max(lengths)} patterns"
-        many = "1 sequence" if len(lengths) == 1 else f"{len(lengths)} sequences"
         made = f"{self.score:.1%} of the {self.n_transitions} transitions are made without a wrong unit"
-        return f"{many} of {size}, {words[self.source]}; {made}."
+        return f"{plural(len(lengths), 'sequence')} of {size}, {words[self.source]}; {made}."
 
     def _about_recall(self) -> str:
-        """Count the sequences that lock on from their first patterns, clean and corrupted, and describe the others."""
+        """Count the sequences that lock on from their first patterns, and describe one that does not."""
         assert self.recalls is not None
-        many = len(self.recalls)
         lost = [(s, each) for s, each in enumerate(self.recalls) if each.locked_on is None]
         first = "the first pattern" if self.net.order_ == 1 else f"the first {self.net.order_} patterns"
-        text = f"From {first} without noise, {many - len(lost)} of {many} sequence{'s' if many > 1 else ''} {LOCKED_ON}."
-        for s, each in lost[:3]:
-            words = (f"(Sequence {s}.)" if many > 1 else "", each.verdict, each.errors)
-            text += "".join(f" {part}" for part in words if part)
-        if len(lost) > 3:
-            text += f" {len(lost) - 3} more are not recalled either."
+        locked = f"{len(self.recalls) - len(lost)} of {plural(len(self.recalls), 'sequence')} {LOCKED_ON}"
+        text = f"From {first} without noise, {locked}."
+        if lost:
+            s, each = lost[0]
+            text += f" Sequence {s}: {_lower(each.describe())}"
         if self.trials is not None:
             text += f" With {self.flips} units flipped: {self.trials.describe()}"
         return text
@@ -152,99 +142,43 @@ class Inspection(Result):
         return [{"part": title, "result": text} for title, text in self.paragraphs().items()]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain values for JSON."""
+        """Return everything as plain values for JSON: of each part its description and its rows."""
         net = self.net
-        return {
+        values = {
             "network": type(net).__name__,
             "n_visible": int(net.n_features_in_),
             "n_hidden": self.n_hidden,
             "order": int(net.order_),
             "epochs": getattr(net, "n_iter_", None),
-            "converged": None if not hasattr(net, "converged_") else bool(net.converged_),
-            "sequences": {
-                "source": self.source,
-                "lengths": [len(x) for x in self.sequences],
-                "transitions": self.n_transitions,
-                "score": self.score,
-            },
-            "recall": _plain(self.recalls, self._recall_values),
-            "certificate": _plain(self.certificate, self._certificate_values),
-            "robustness": _plain(self.robustness, _curve_values),
-            "basin": _plain(self.basin, lambda fraction: {"flips": self.flips, "fraction": fraction}),
-            "attractors": {
-                "from_random": _plain(self.from_random, _attractor_values),
-                "from_stored": _plain(self.from_stored, _attractor_values),
-            },
-            "hidden": _plain(self.hidden, _hidden_values),
-            "separability": _plain(self.separability, _separability_values),
-            "separability_with_biases": _plain(self.separability_with_biases, _separability_values),
-            "left_out": self.left_out,
-            "seconds": {name: round(value, 3) for name, value in self.seconds.items()},
-        }
-
-    def _recall_values(self, recalls: tuple[Recall, ...]) -> dict[str, Any]:
-        names = ("lock_step", "tau", "ahead", "worst_step", "verdict")
-        return {
+            "converged": getattr(net, "converged_", None),
+            "source": self.source,
+            "lengths": [len(x) for x in self.sequences],
+            "transitions": self.n_transitions,
+            "score": self.score,
             "criterion": LOCKED_ON,
-            "clean": [{name: getattr(each, name) for name in names} for each in recalls],
             "flips": self.flips,
-            "trials": None if self.trials is None else self.trials.rows(),
-            "summary": self._about_recall(),
+            "basin": self.basin,
+            "left_out": self.left_out,
         }
-
-    def _certificate_values(self, certificate: Certificate) -> dict[str, Any]:
-        rows = list(certificate.rows())
-        columns = ("radius", "noise_radius", "breaking", "exact", "theorem_4", "margin")
-        return {
-            "transitions": len(rows),
-            "sampled": self.sampled,
-            "made": int(np.sum(certificate.radius >= 0)),
-            **{name: [row[name] for row in rows] for name in columns},
-            "units": certificate.n_inputs,
-            "order": certificate.order,
-            "summary": certificate.describe(),
-        }
+        recalls = None if self.recalls is None else [each.summary() for each in self.recalls]
+        return values | {"recalls": recalls} | {name: _plain(getattr(self, name)) for name in _PARTS}
 
 
-def _plain(part: _T | None, values: Callable[[_T], dict[str, Any]]) -> dict[str, Any] | None:
+_PARTS = (
+    "trials",
+    "certificate",
+    "robustness",
+    "from_random",
+    "from_stored",
+    "hidden",
+    "separability",
+    "separability_with_biases",
+)
+
+
+def _plain(part: Result | None) -> dict[str, Any] | None:
     """Return a part as plain values; None where it was left out."""
-    return None if part is None else values(part)
-
-
-def _curve_values(curve: RobustnessCurve) -> dict[str, Any]:
-    return {"flips": curve.flips.tolist(), "successes": curve.successes.tolist(), "trials": curve.trials}
-
-
-def _attractor_values(attractors: Attractors) -> dict[str, Any]:
-    names = ("period", "starts", "stored", "mirror_of")
-    return {
-        "starts": len(attractors.which),
-        "unfinished": attractors.unfinished,
-        "attractors": [{name: getattr(a, name) for name in names} for a in attractors.attractors[:50]],
-        "n_attractors": len(attractors),
-        "reached": [{"successes": r.successes, "trials": r.trials} for r in attractors.reached],
-        "summary": attractors.describe(),
-    }
-
-
-def _hidden_values(activity: HiddenActivity) -> dict[str, Any]:
-    return {
-        "mean_active": float(activity.sparseness.mean()),
-        "codes": activity.n_codes,
-        "idle_neurons": int(activity.idle.size),
-        "follows_P": activity.follows_P,
-        "decoded_by_P": activity.decoded_by_P,
-        "summary": activity.describe(),
-    }
-
-
-def _separability_values(verdict: Separability) -> dict[str, Any]:
-    return {
-        "possible": bool(verdict),
-        "impossible": verdict.impossible.tolist(),
-        "cover_probability": verdict.cover_probability,
-        "summary": verdict.describe(),
-    }
+    return None if part is None else {"summary": part.describe(), "rows": list(part.rows())}
 
 
 def inspect_network(
@@ -258,87 +192,99 @@ def inspect_network(
     effort: float = 1.0,
     exact: bool = False,
     rng: Seed = 0,
-    tell: Callable[[str], Any] | None = None,
+    on_part: Callable[[str], Any] | None = None,
 ) -> Inspection:
     """Analyse a trained network within a bounded amount of work.
 
-    X, of shape (T, N), are the stored sequences, checked. Without them the limit cycles that random starts lead to stand for
-    them: a stored loop is itself such a cycle. `flips` is the noise in starts from stored patterns, by default a tenth of the
-    units, and `starts` the number of runs, at most, in the search for attractors. An `effort` of 2 allows twice as much work
-    before a part is cut down or left out; work is counted in multiplications, never in seconds, so that the same seed gives the
-    same result on any machine. `exact` closes gaps of the certificate by mixed-integer programming. `tell` is called with a few
-    words about each part.
+    X, of shape (T, N), are the stored sequences, checked. Without them the limit cycles that random
+    starts lead to stand for them: a stored loop is itself such a cycle. `flips` is the noise in
+    starts from stored patterns, by default a tenth of the units, and `starts` the number of runs,
+    at most, in the search for attractors. An `effort` of 2 allows twice as much work before a part
+    is cut down or left out; work is counted in multiplications, never in seconds, so that the same
+    seed gives the same result on any machine. `exact` closes gaps of the certificate by
+    mixed-integer programming. `on_part` is called with a few words about each part.
 
     Examples
     --------
     >>> import seqattractor as sa
     >>> X = sa.datasets.random_periodic(8, 40, rng=0)
     >>> net = sa.SequenceAttractor(n_hidden=80, random_state=0).fit(X)
-    >>> inspection = inspect_network(net, starts=40)      # without X: the stored loop is seen as a cycle
+    >>> inspection = inspect_network(net, starts=40)  # without X: the loop is seen as a cycle
     >>> inspection.source, max(len(x) for x in inspection.sequences)
     ('cycles', 8)
     """
     check_is_fitted(net, "n_features_in_")
-    work = _Work(net, effort, tell)
+    work = _Work(net, effort, on_part)
     generator = as_generator(rng, "inspect")
     stored = None if X is None or lengths is None else list(split(X, lengths))
-    count, most = work.starts(starts, None if stored is None else max(len(x) for x in stored))
-    from_random = work.do("attractors", lambda: find_attractors(net, stored, starts=count, max_steps=most, rng=generator))
+    runs = work.starts(starts, None if stored is None else max(len(x) for x in stored))
+    options: dict[str, Any] = {"starts": runs[0], "max_steps": runs[1], "rng": generator}
+    from_random = work.do("attractors", lambda: find_attractors(net, stored, **options))
+    if stored is None:
+        cycles = [] if from_random is None else [a.patterns for a in from_random.attractors if a.period > 1]
+        stored, given = [close_loop(once, net.order_) for once in cycles[:LOOPS]], False
+    else:
+        given = True
     inspection = Inspection(
         net,
-        _loops(from_random, net.order_) if stored is None else stored,
-        "cycles" if stored is None else source,
+        stored,
+        source if given else "cycles",
         max(1, net.n_features_in_ // 10) if flips is None else flips,
         from_random=from_random,
         left_out=work.left_out,
-        seconds=work.seconds,
     )
-    if not inspection.sequences:
+    if not stored:
         for part in ("recall", "certificate", "robustness", "basin", "hidden", "separability"):
             work.left_out[part] = "no stored sequence is known, and random starts led to no cycle; give the data."
         return inspection
-    return replace(inspection, **_from_sequences(inspection, work, (count, most), exact, generator))
+    inspection = replace(inspection, score=net.score(stored), **_threshold_parts(inspection, work, exact))
+    inspection = replace(inspection, **_robustness_parts(inspection, work, options))
+    inspection = replace(inspection, **_separability_parts(stored, net.order_, work))
+    return replace(inspection, **_recalls(inspection, work, generator))
 
 
-def _from_sequences(
-    inspection: Inspection, work: _Work, runs: tuple[int, int], exact: bool, rng: np.random.Generator
-) -> dict[str, Any]:
-    """Return the parts that need sequences."""
-    net, sequences, flips = inspection.net, inspection.sequences, inspection.flips
-    parts: dict[str, Any] = {"score": net.score(sequences)}
-    places = work.transitions(sequences)
-    sampled = parts["sampled"] = len(places) < inspection.n_transitions
-    whole = [sequences[s][t - net.order_ + 1 : t + 2] for s, t in places] if sampled else sequences
-    if supports_certificate(net):
-        options: dict[str, Any] = {"method": "exact" if exact else "auto", "work_limit": _PROOFS * work.operations}
-        told = work.counting("certificate", "transition")
-        certificate = work.do("certificate", lambda: certify(net, whole, callback=told, **options))
-        if sampled and certificate is not None:
-            certificate = replace(certificate, sequence=places[:, 0], time=places[:, 1])
-        parts["certificate"] = certificate
-        parts["hidden"] = work.do("hidden", lambda: hidden_activity(net, whole))
-    else:
-        for name in ("certificate", "hidden"):
-            work.left_out[name] = f"{type(net).__name__} is not a network of threshold neurons that sees only its last patterns."
+def _threshold_parts(inspection: Inspection, work: _Work, exact: bool) -> dict[str, Any]:
+    """Return the analyses of networks of threshold neurons, if the network is one."""
+    net, sequences = inspection.net, inspection.sequences
+    if not supports_certificate(net):
+        why = f"{type(net).__name__} is not a network of threshold neurons that sees only its last patterns."
+        work.left_out |= {"certificate": why, "hidden": why}
+        return {}
+    places, looked_at = work.sample(sequences)
+    options: dict[str, Any] = {"method": "exact" if exact else "auto", "work_limit": _PROOFS * work.operations}
+    progress = work.counting("certificate", "transition")
+    certificate = work.do("certificate", lambda: certify(net, looked_at, callback=progress, **options))
+    if looked_at is not sequences and certificate is not None:
+        certificate = replace(certificate, sequence=places[:, 0], time=places[:, 1])
+    return {"certificate": certificate, "hidden": work.do("hidden", lambda: hidden_activity(net, looked_at))}
+
+
+def _robustness_parts(inspection: Inspection, work: _Work, runs: dict[str, Any]) -> dict[str, Any]:
+    """Return what follows from corrupted stored patterns: one step, the basin, and where runs end."""
+    net, sequences, flips, rng = inspection.net, inspection.sequences, inspection.flips, runs["rng"]
+    looked_at = work.sample(sequences)[1]
+    parts: dict[str, Any] = {}
     trials = work.repetitions(25, 20, TRIALS)  # some 25 numbers of flips, with a step for each trial
-    parts["robustness"] = work.do("robustness", lambda: robustness_curve(net, whole, trials=trials, rng=rng))
+    parts["robustness"] = work.do("robustness", lambda: robustness_curve(net, looked_at, trials=trials, rng=rng))
     if work.allows("basin", 25 * sum(len(x) for x in sequences)):
         parts["basin"] = work.do("basin", lambda: basin_fraction(net, sequences, flips=flips, rng=rng))
     name = "attractors from stored patterns"
-    starts, most = runs
-    if work.allows(name, 50 * starts):
-        parts["from_stored"] = work.do(
-            name, lambda: find_attractors(net, sequences, starts=starts, flips=flips, max_steps=most, rng=rng)
-        )
-    if _separability_work(sequences, net.order_) <= _SEPARABILITY * work.operations:
-        options = {"order": net.order_, "largest_margin": False, "callback": work.counting("separability", "neuron")}
-        verdict = parts["separability"] = work.do("separability", lambda: separable(sequences, **options))
-        if not verdict:
-            name = "separability_with_biases"
-            parts[name] = work.do(name.replace("_", " "), lambda: separable(sequences, bias=True, **options))
-    else:
+    if work.allows(name, 50 * runs["starts"]):
+        parts["from_stored"] = work.do(name, lambda: find_attractors(net, sequences, flips=flips, **runs))
+    return parts
+
+
+def _separability_parts(sequences: list[Patterns], order: int, work: _Work) -> dict[str, Any]:
+    """Return whether hidden neurons are needed, and, where they are, whether biases would do."""
+    if _separability_work(sequences, order) > _SEPARABILITY * work.operations:
         work.left_out["separability"] = "it takes too much work; use sa.separable."
-    return parts | _recalls(inspection, work, rng)
+        return {}
+    options: dict[str, Any] = {"order": order, "largest_margin": False, "callback": work.counting("separability", "neuron")}
+    verdict = work.do("separability", lambda: separable(sequences, **options))
+    if verdict:
+        return {"separability": verdict}
+    with_biases = work.do("separability with biases", lambda: separable(sequences, bias=True, **options))
+    return {"separability": verdict, "separability_with_biases": with_biases}
 
 
 def _recalls(inspection: Inspection, work: _Work, rng: np.random.Generator) -> dict[str, Any]:
@@ -372,34 +318,30 @@ def _separability_work(sequences: list[Patterns], order: int) -> float:
     if n < d and n <= _MOST_SOLVED and np.linalg.matrix_rank(x @ x.T) == n:
         return float(2 * n * n * (n + columns))
     # Measured: to set up a linear program, to check its solution in whole numbers, and to solve it.
-    return float(columns * (2e7 + 160 * n * d + 25 * (n * min(n, d)) ** 1.5))
+    return float(columns * (2e7 + 160 * n * d + 25 * (n * d) ** 1.5))
 
 
 class _Work:
     """The amount of work that is allowed, counted in multiplications, and a record of what was done."""
 
-    def __init__(self, net: SequenceMemory, effort: float, tell: Callable[[str], Any] | None) -> None:
-        self.tell = tell or (lambda part: None)
+    def __init__(self, net: SequenceMemory, effort: float, on_part: Callable[[str], Any] | None) -> None:
+        self.on_part = on_part or (lambda part: None)
         self.operations, self.order = effort * OPERATIONS, net.order_
         self.left_out: dict[str, str] = {}
-        self.seconds: dict[str, float] = {}
         self.cost = 2.0 * max(1, net.n_parameters())  # of a step
 
     def do(self, name: str, call: Callable[[], _T]) -> _T | None:
-        """Run a part and note its time, or the reason where it does not apply to the network."""
-        start = time.monotonic()
-        self.tell(name)
+        """Run a part, or note the reason where it does not apply to the network."""
+        self.on_part(name)
         try:
             return call()
         except NotApplicable as reason:
             self.left_out[name] = str(reason)
             return None
-        finally:
-            self.seconds[name] = time.monotonic() - start
 
     def counting(self, name: str, what: str) -> Callable[[int, int], Any]:
         """Return a callback that reports the progress of a part."""
-        return lambda done, total: self.tell(f"{name}, {what} {done} of {total}")
+        return lambda done, total: self.on_part(f"{name}, {what} {done} of {total}")
 
     def allows(self, name: str, steps: float) -> bool:
         """Return whether a part may make this many steps of the network."""
@@ -423,20 +365,20 @@ class _Work:
         """Return how often to repeat what takes this many steps."""
         return int(np.clip(0.1 * self.operations / self.cost / max(1.0, steps), least, most))
 
-    def transitions(self, sequences: list[Patterns]) -> NDArray[np.int64]:
-        """Return the transitions to certify, as rows (sequence, time of the newest pattern): all, or some, evenly spread."""
+    def sample(self, sequences: list[Patterns]) -> tuple[NDArray[np.int64], list[Patterns]]:
+        """Return the transitions to look at: all, or single ones, evenly spread.
+
+        Their places are rows (sequence, time of the newest pattern).
+        """
         places = np.array([(s, t) for s, x in enumerate(sequences) for t in range(self.order - 1, len(x) - 1)])
         # Measured: a transition takes some 1e8 multiplications' time, and in large networks as many as some 20 steps.
         most = int(np.clip(_LOOK * self.operations / (1.2e8 + 40 * self.cost), 8, len(places)))
-        return np.asarray(places[np.unique(np.linspace(0, len(places) - 1, most).astype(int))])
+        if most == len(places):
+            return places, sequences
+        places = places[np.unique(np.linspace(0, len(places) - 1, most).astype(int))]
+        return places, [sequences[s][t - self.order + 1 : t + 2] for s, t in places]
 
 
 def _lower(sentence: str) -> str:
     """Return a sentence as it stands after a colon."""
     return sentence[:1].lower() + sentence[1:]
-
-
-def _loops(attractors: Attractors | None, order: int) -> list[Patterns]:
-    """Return the cycles among attractors, each closed, as sequences."""
-    cycles = [a.patterns for a in attractors.attractors if a.period > 1] if attractors is not None else []
-    return [np.concatenate([p] + [p] * -(-order // len(p)))[: len(p) + order] for p in cycles[:LOOPS]]

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, cast
 from sklearn.exceptions import ConvergenceWarning
 
 from seqattractor._checks import is_auto
-from seqattractor._faces import Result
+from seqattractor._faces import Result, plural
 from seqattractor.analysis._certificate import Certificate, certify
 from seqattractor.analysis._threshold_view import supports_certificate
 from seqattractor.engine.problem import ProgressCallback
@@ -21,7 +21,10 @@ from seqattractor.networks.choose_hidden import CUES, ENOUGH, FLIPS, Attempt, ch
 from seqattractor.networks.registry import make_network, parameters_of
 from seqattractor.sequences import Sequences
 from seqattractor.sequences._transitions import LOCKED_ON, prepare
-from seqattractor.tasks.repeats import near_repeats
+
+MOST_TO_CERTIFY = 2 * 10**9  # patterns x weights: a few seconds
+OTHER = "sparse"  # the network that is tried where the paper's does not store everything
+SHARED = {"n_hidden", "order", "max_epochs", "random_state"}  # parameters that mean the same in both
 
 
 class NoisyCues(NamedTuple):
@@ -31,74 +34,10 @@ class NoisyCues(NamedTuple):
     one_flip: int
     cues: int
 
-
-def warnings_about(
-    net: SequenceMemory,
-    data: Sequences,
-    score: float,
-    radius: int | None,
-    recalled: NoisyCues | None,
-    attempts: Sequence[Attempt],
-) -> list[str]:
-    """Return the warnings that matter; advice names only what was not tried.
-
-    `radius` is the number of wrong units that every transition is proven to withstand, `recalled` the number of noisy cues from
-    which recall locked on, each None where it was not looked at; `attempts` are the sizes that were tried.
-    """
-    if (data.patterns == data.patterns[0]).all():
-        return ["all patterns are equal, so there is nothing to recall; look at the input, or choose another threshold."]
-    hidden, visible = (int(getattr(net, name, [0])[-1]) for name in ("hidden_errors_", "visible_errors_"))
-    if score < 1.0:
-        ideas = _ideas(net, data, hidden, visible, attempts)
-        return [f"only {score:.1%} of the transitions are stored without a wrong unit; try {' or '.join(ideas)}."]
-    if recalled is not None and recalled.recalled >= ENOUGH * recalled.cues:
-        return []
-    if not getattr(net, "converged_", True) and not getattr(net, "noise_", 0):
-        why = (
-            f"every transition is right, but not yet with its full margin (the last of {getattr(net, 'n_iter_', '?')} epochs made"
-            f" {hidden} hidden and {visible} visible updates)"
-        )
-    elif radius is not None and radius <= 0:
-        why = (
-            "not even one wrong unit is proven to be harmless (certified radius 0 by a quick look; `seqattractor inspect` looks "
-            "closer)"
-        )
-    elif recalled is None:
-        return []
-    else:
-        why = "what is stored is easily lost in noise"
-    if recalled is None:
-        return [f"{why}; recall from noise may be fragile."]
-    often = f"{recalled.recalled} of {recalled.cues} cues with {FLIPS:.0%} of their units flipped"
-    return [f"{why}; recall from noise is fragile: {often}, and {recalled.one_flip} with one, brought the sequence back."]
-
-
-def _ideas(net: SequenceMemory, data: Sequences, hidden: int, visible: int, attempts: Sequence[Attempt]) -> list[str]:
-    """Return what to try next, of what was not tried; `hidden` and `visible` count the errors left."""
-    parameters = net.get_params(deep=False)
-    name = type(net).__name__
-    tried = [attempt for attempt in attempts if attempt.network == name]
-    networks = {name, *(attempt.network for attempt in attempts)}
-    ideas = []
-    if hidden and len({attempt.epochs for attempt in tried}) < 2:
-        ideas.append("more epochs (hidden neurons have errors left)")
-    if "n_hidden" in parameters and not attempts and visible:
-        ideas.append("more hidden neurons")
-    if any(attempt.cut_short for attempt in tried):
-        ideas.append("more hidden neurons or epochs than were tried (they take long, so say how many)")
-    n_transitions = len(data) - len(data.lengths) * net.order_
-    if networks == {"SequenceAttractor"} and n_transitions > net.order_ * data.shape[1]:
-        ideas.append("the network sparse (there are more transitions than a hidden neuron has inputs)")
-    if "order" in parameters and net.order_ >= max((attempt.order for attempt in tried), default=net.order_):
-        ideas.append(f"an order of {net.order_ + 1}")
-    if len(near_repeats(data)):
-        ideas.append("leaving out what is nearly the same as the frame before")
-    return ideas or ["another network, or less to store"]
-
-
-MOST_TO_CERTIFY = 2 * 10**9  # patterns x weights: a few seconds
-OTHER = "sparse"  # the network that is tried where the paper's does not store everything
-SHARED = {"n_hidden", "order", "max_epochs", "random_state"}  # parameters that mean the same in both
+    def describe(self) -> str:
+        """Return the counts in words."""
+        one = f", from {self.one_flip} with one unit flipped" if self.recalled < self.cues else ""
+        return f"from {self.recalled} of {self.cues} cues with {FLIPS:.0%} of their units flipped{one}, recall {LOCKED_ON}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -109,14 +48,11 @@ class LearningResult(Result):
     data: Sequences
     score: float  # the fraction of transitions without a wrong unit
     radius: int | None
-    """How many wrong units every transition is proven to withstand in one step, by a quick look; None where nothing was proven.
-    Of a network of order k they are counted in the window of k patterns."""
-    noise_radius: int | None
-    """How many flips before every step are proven to be harmless at every transition; fewer where flips stay in a window."""
+    """How many wrong units every transition is proven to withstand in one step, by a quick look;
+    None where nothing was proven. Of a network of order k they are counted in k patterns."""
     recalled: NoisyCues | None
-    """From how many cues with a tenth of their units flipped recall locked on; None where it was not tried."""
+    """From how many noisy cues recall locked on; None where it was not tried."""
     attempts: Sequence[Attempt]  # the sizes that were tried, where the size was to be chosen
-    warnings: Sequence[str]
     seconds: float
 
     @property
@@ -124,37 +60,63 @@ class LearningResult(Result):
         """M, where the network has hidden neurons."""
         return getattr(self.net, "n_hidden_", None)
 
+    @property
+    def warnings(self) -> list[str]:
+        """What is missing; advice names only what was not tried."""
+        if (self.data.patterns == self.data.patterns[0]).all():
+            return ["all patterns are equal, so there is nothing to recall; look at the input, or choose another threshold."]
+        if self.score < 1.0:
+            ideas = " or ".join(self._ideas())
+            return [f"only {self.score:.1%} of the transitions are stored without a wrong unit; try {ideas}."]
+        if self.recalled is None or self.recalled.recalled >= ENOUGH * self.recalled.cues:
+            return []
+        return [f"every transition is right, but recall from noise is fragile: {self.recalled.describe()}."]
+
+    def _ideas(self) -> list[str]:
+        """Return what to try next, of what was not tried."""
+        net, attempts = self.net, self.attempts
+        parameters = net.get_params(deep=False)
+        hidden, visible = (int(getattr(net, name, [0])[-1]) for name in ("hidden_errors_", "visible_errors_"))
+        tried = [attempt for attempt in attempts if attempt.network == type(net).__name__]
+        ideas = []
+        if hidden and len({attempt.epochs for attempt in tried}) < 2:
+            ideas.append("more epochs (hidden neurons have errors left)")
+        if any(attempt.cut_short for attempt in tried):
+            ideas.append("more hidden neurons or epochs than were tried (they take long, so give their number)")
+        elif "n_hidden" in parameters and visible and not attempts:
+            ideas.append("more hidden neurons")
+        n_transitions = len(self.data) - len(self.data.lengths) * net.order_
+        crowded = n_transitions > net.order_ * self.data.shape[1]
+        if crowded and {type(net).__name__, *(each.network for each in attempts)} == {"SequenceAttractor"}:
+            ideas.append("the network sparse (there are more transitions than a hidden neuron has inputs)")
+        if "order" in parameters and net.order_ >= max((each.order for each in tried), default=net.order_):
+            ideas.append(f"an order of {net.order_ + 1}")
+        return ideas or ["another network, or less to store"]
+
     def describe(self) -> str:
         """Return what was learned, how, and how safely."""
         net, data = self.net, self.data
-        S = len(data.lengths)
-        names = ", ".join(data.names[:5]) + (", ..." if S > 5 else "")
-        frame = " x ".join(str(side) for side in (*(data.picture_shape or ())[::-1], *data.frame_shape[2:]))
-        frame = f"{frame} = {data.shape[1]}" if frame else f"{data.shape[1]}"
+        names = ", ".join(data.names[:5]) + (", ..." if len(data.names) > 5 else "")
+        sides = (*(data.picture_shape or ())[::-1], *data.frame_shape[2:])
+        frame = f"{' x '.join(map(str, sides))} = {data.shape[1]}" if sides else f"{data.shape[1]}"
         hidden = f" with {self.n_hidden} hidden neurons" if self.n_hidden else ""
         order = f" and a context of {net.order_} patterns" if net.order_ > 1 else ""
         epochs = getattr(net, "n_iter_", None)
-        taken = f" in {epochs} epoch{'s' if epochs > 1 else ''}" if epochs else ""
+        taken = f" in {plural(epochs, 'epoch')}" if epochs else ""
         stored = "every transition is stored exactly" if self.score == 1 else "not everything is stored"
-        if (flips := self.radius or 0) > 0:
+        if self.radius:
             window = f" of the {net.order_} patterns that the network sees" if net.order_ > 1 else ""
-            stored += f", and is proven to withstand any {flips} wrong unit{'s' if flips > 1 else ''}{window} in one step"
-            if net.order_ > 1:
-                stored += f", or {self.noise_radius} before every step"
-            stored += " (`seqattractor inspect` looks closer and may prove more)"
-        if self.recalled is not None:
-            noisy = self.recalled
-            one = f", from {noisy.one_flip} with one unit flipped" if noisy.recalled < noisy.cues else ""
-            flipped = f"from {noisy.recalled} of {noisy.cues} cues with {FLIPS:.0%} of their units flipped{one}"
-            stored += f"\n{flipped}, recall {LOCKED_ON}"
-        return "\n".join(
-            [
-                f"{S} sequence{'s' if S > 1 else ''} ({names}), {len(data)} patterns of {frame} units, "
-                f"{(data.patterns > 0).mean():.1%} on",
-                f"{type(net).__name__}{hidden}{order} learned them{taken}, {self.seconds:.1f} s",
-                stored,
-            ]
-        )
+            stored += (
+                f", and is proven to withstand any {plural(self.radius, 'wrong unit')}{window} in one step "
+                "(`seqattractor inspect` looks closer and may prove more)"
+            )
+        lines = [
+            f"{plural(len(data.names), 'sequence')} ({names}), {len(data)} patterns of {frame} units, "
+            f"{(data.patterns > 0).mean():.1%} on",
+            f"{type(net).__name__}{hidden}{order} learned them{taken}, {self.seconds:.1f} s",
+            stored,
+        ]
+        return "\n".join(lines if self.recalled is None else [*lines, self.recalled.describe()])
 
     def __repr__(self) -> str:
         """Return the answer in one line."""
@@ -177,11 +139,10 @@ class LearningResult(Result):
             "converged": getattr(net, "converged_", None),
             "transitions_exact": self.score,
             "certified_radius": self.radius,
-            "certified_noise_radius": self.noise_radius,
             "noisy_cues": None if self.recalled is None else self.recalled._asdict(),
             "tries": [vars(attempt) for attempt in self.attempts],
             "seconds": round(self.seconds, 3),
-            "warnings": list(self.warnings),
+            "warnings": self.warnings,
         }
 
 
@@ -192,13 +153,14 @@ def learn(
     *,
     widen: bool = False,
     progress: ProgressCallback | None = None,
-    tell: Callable[[Attempt], Any] | None = None,
+    on_attempt: Callable[[Attempt], Any] | None = None,
 ) -> LearningResult:
-    """Learn sequences, as `prepare` returns them, with as many hidden neurons as they need unless `parameters` set their number.
+    """Learn sequences, as `prepare` returns them.
 
-    The default network is the paper's, and the sparse one where no size of it stores everything. With `widen`, a larger context
-    may be tried, too. `progress` is called with epoch, hidden errors and visible errors after each epoch, `tell` with each
-    `Attempt`.
+    A network with hidden neurons gets as many as it needs unless `parameters` set their number. The
+    default network is the paper's, and the sparse one where no size of it stores everything. With
+    `widen`, a larger context may be tried, too. `progress` is called with epoch, hidden errors and
+    visible errors after each epoch, `on_attempt` with each `Attempt`.
 
     Examples
     --------
@@ -211,14 +173,17 @@ def learn(
     """
     given = dict(parameters or {})
     started = time.perf_counter()
-    name, attempts = network or "attractor", []
+    name, prepared = network or "attractor", data
+    attempts: list[Attempt] = []
     if "n_hidden" in parameters_of(name) and is_auto(given.get("n_hidden", "auto")):
-        search = _Search(data, given, tell, progress)
-        search.try_network(name)
-        for other, more in _what_else(search, name, may_change=network is None, widen=widen):
-            if search.best.score < 1:
-                search.try_network(other, more)
-        net, data, attempts = search.net, search.ready, search.attempts
+        best, net = _try_sizes(data, name, given, attempts, on_attempt, progress)
+        for other, order in _what_else(data, name, best, given, may_change=network is None, widen=widen):
+            if best.score < 1:
+                wider = prepared if order is None else prepare(prepared, order)
+                settings = given if order is None else given | {"order": order}
+                better, candidate = _try_sizes(wider, other, settings, attempts, on_attempt, progress)
+                if better.merit > best.merit:
+                    best, net, data = better, candidate, wider
     else:
         net = make_network(name, **given)
         with warnings.catch_warnings():
@@ -228,45 +193,36 @@ def learn(
     score = net.score(data)
     certificate = quick_certificate(net, data, MOST_TO_CERTIFY)
     radius = None if certificate is None else int(certificate.radius.min())
-    noise = None if certificate is None else int(certificate.noise_radius.min())
     recalled = None
     if score == 1 and not net.traits().dwells:
         often, one = (recalls_from_noise(net, net._shown(data), flips=flips) for flips in (FLIPS, 1 / data.shape[1]))
         recalled = NoisyCues(often, one, CUES)
-    about = warnings_about(net, data, score, radius, recalled, attempts)
-    return LearningResult(net, data, score, radius, noise, recalled, attempts, about, seconds)
+    return LearningResult(net, data, score, radius, recalled, attempts, seconds)
 
 
-class _Search:
-    """Networks that were tried, each with all its sizes, and the best of them."""
-
-    def __init__(
-        self, data: Sequences, given: dict[str, Any], tell: Callable[[Attempt], Any] | None, progress: ProgressCallback | None
-    ) -> None:
-        self.data, self.given, self.tell, self.progress = data, given, tell, progress
-        self.attempts: list[Attempt] = []
-        self.best: Attempt
-        self.net: SequenceMemory
-        self.ready: Sequences
-
-    def try_network(self, name: str, order: int | None = None) -> None:
-        """Try all sizes of a network, with the context that the user wants or with another one."""
-        settings = self.given | {"n_hidden": "auto"} | ({} if order is None else {"order": order})
-        ready = self.data if order is None else prepare(self.data, order)
-        net = cast(SequenceAttractor, make_network(name, **settings))
-        chosen, tried = choose_hidden(net, net.transitions(ready), tell=self.tell, callback=self.progress)
-        best = max(tried, key=lambda one: one.merit)
-        if not self.attempts or best.merit > self.best.merit:
-            self.best, self.net, self.ready = best, chosen, ready
-        self.attempts += tried
+def _try_sizes(
+    data: Sequences,
+    name: str,
+    given: dict[str, Any],
+    attempts: list[Attempt],
+    on_attempt: Callable[[Attempt], Any] | None,
+    progress: ProgressCallback | None,
+) -> tuple[Attempt, SequenceMemory]:
+    """Try all sizes of a network, add them to `attempts`, and return the best."""
+    net = cast(SequenceAttractor, make_network(name, **(given | {"n_hidden": "auto"})))
+    chosen, tried = choose_hidden(net, net.transitions(data), tell=on_attempt, callback=progress)
+    attempts += tried
+    return max(tried, key=lambda one: one.merit), chosen
 
 
-def _what_else(search: _Search, name: str, *, may_change: bool, widen: bool) -> list[tuple[str, int | None]]:
-    """What to try after a network did not store everything: a larger context, and another network, as names and orders."""
-    order, (n, units) = search.best.order, search.data.shape
-    lengths = search.data.lengths if not search.data.closed else search.data.lengths + 1
+def _what_else(
+    data: Sequences, name: str, best: Attempt, given: dict[str, Any], *, may_change: bool, widen: bool
+) -> list[tuple[str, int | None]]:
+    """Return what to try next, a larger context and another network, as names and orders."""
+    order, (n, units) = best.order, data.shape
+    lengths = data.lengths if not data.closed else data.lengths + 1
     wider = [(name, order + 1)] if widen and "order" in parameters_of(name) and lengths.min() > order + 1 else []
-    others: list[tuple[str, int | None]] = [(OTHER, None)] if may_change and set(search.given) <= SHARED else []
+    others: list[tuple[str, int | None]] = [(OTHER, None)] if may_change and set(given) <= SHARED else []
     # A neuron that has more to separate than inputs fails however long it learns; elsewhere the past tells frames apart.
     return [*others, *wider] if n > order * units else [*wider, *others]
 

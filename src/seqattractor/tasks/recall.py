@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqattractor import noise
-from seqattractor._faces import Result
+from seqattractor._faces import Result, plural
 from seqattractor.analysis._retrieval import SuccessRate, retrieved_at, success_rate
 from seqattractor.analysis._robustness import stays_at, steps_per_pattern
 from seqattractor.networks.base import SequenceMemory
@@ -43,9 +43,9 @@ class Corruption:
 
     def __call__(self, cue: Patterns, frame_shape: tuple[int, ...], rng: Seed) -> Patterns:
         """Return the corrupted cue, of the same shape (patterns, N), by `sa.noise.occlude` and `sa.noise.flip`."""
-        if isinstance(self.occlusion, tuple):
-            several = len(frame_shape) > 2 and len(self.occlusion) == 2  # the units of a pixel are covered together
-            cue = noise.occlude(cue, frame_shape, self.occlusion, axes=2 if several else None)
+        if isinstance(self.occlusion, tuple):  # the units of a pixel are covered together
+            axes = min(len(self.occlusion), len(frame_shape))
+            cue = noise.occlude(cue, frame_shape, self.occlusion, axes=axes)
         elif self.occlusion:
             cue = noise.occlude(cue, frame_shape, fraction=self.occlusion, rng=rng, axes=min(2, len(frame_shape)))
         corrupted = noise.flip(cue, self.flips, rng)
@@ -64,26 +64,13 @@ class SpikeCounts(Result):
     def describe(self) -> str:
         """Count the recalled and the false spikes in a sentence."""
         recalled, missed, false = (int(counts.sum()) for counts in (self.recalled, self.missed, self.false))
-        recall = f"{recalled} of {recalled + missed} spikes recalled ({_percent(recalled, missed)})"
-        return f"{recall}, {false} false (precision {_percent(recalled, false)})."
+        recall, precision = recalled / max(1, recalled + missed), recalled / max(1, recalled + false)
+        return f"{recalled} of {recalled + missed} spikes recalled ({recall:.1%}), {false} false (precision {precision:.1%})."
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return a row for each unit; a rate is None where there is nothing to count."""
-        return [
-            {
-                "recalled": int(hits),
-                "missed": int(missed),
-                "false": int(false),
-                "recall": float(hits / (hits + missed)) if hits + missed else None,
-                "precision": float(hits / (hits + false)) if hits + false else None,
-            }
-            for hits, missed, false in zip(self.recalled, self.missed, self.false, strict=True)
-        ]
-
-
-def _percent(part: int, rest: int) -> str:
-    """Return a part of a whole as a percentage."""
-    return f"{part / (part + rest):.1%}" if part + rest else "none to count"
+        """Return a row for each unit."""
+        names = ("recalled", "missed", "false")
+        return [dict(zip(names, map(int, counts), strict=True)) for counts in zip(*vars(self).values(), strict=True)]
 
 
 @dataclass(frozen=True, repr=False)
@@ -92,16 +79,16 @@ class Recall(Result):
 
     states: Patterns  # the cue and what followed, shape (K, N)
     cue_rows: int  # how many rows at the beginning are the cue
-    truth: Patterns | None
+    truth: Patterns | None = None
     """What should be seen, shape (L, N) with L <= K: to the end of the stored sequence, or round and round in a loop."""
-    nearest: list[str] | None
+    nearest: list[str] | None = None
     """For each row the stored pattern that is most like it, as SEQUENCE:FRAME."""
-    locked_on: int | None
+    locked_on: int | None = None
     """The row from which on every unit is right and in phase to the end, as `seqattractor.lock_on_step` has it."""
-    tau: int | None  # tau of section 6.2, where the whole sequence was recalled, in whichever phase
-    followed: Followed | None
+    tau: int | None = None  # tau of section 6.2, where the whole sequence was recalled, in whichever phase
+    followed: Followed | None = None
     """The stored sequence that is followed in the end, in whichever phase, or its negative."""
-    verdict: str  # whether it has worked, in a sentence
+    verdict: str = "No stored sequence is known to compare with."
     period: int | None = None
     """Of the loop that the cue belongs to; None where that is an open sequence."""
     looked: int = 0  # within how many steps `tau` was looked for
@@ -147,29 +134,21 @@ class Recall(Result):
         return SpikeCounts((wanted & seen).sum(axis=0), (wanted & ~seen).sum(axis=0), (~wanted & seen).sum(axis=0))
 
     def describe(self) -> str:
-        """Return the verdict."""
-        return self.verdict or f"{self.steps} steps were recalled; nothing stored is known to compare them with."
+        """Return the verdict, for loops by the paper's criterion, too, and the errors."""
+        parts = [self.verdict]
+        if self.period is not None:
+            seen = f"not within {self.looked} steps" if self.tau is None else f"from step tau = {self.step_of(self.tau)} on"
+            parts.append(f"By the paper's criterion (section 6.2), the whole loop is seen in any phase: {seen}.")
+        if self.wrong is not None and self.overlaps is not None and (worst := self.worst_step) is not None:
+            most = plural(int(self.wrong[self.cue_rows + worst - 1]), "unit")
+            parts.append(f"Worst step: {worst}, with {most} wrong; overlap at the end: {self.overlaps[-1]:.3f}.")
+        return " ".join(parts)
 
-    @property
-    def by_section_6_2(self) -> str | None:
-        """The result by the paper's own criterion, in a sentence; None for open sequences, for which it needs a right cue."""
-        if self.period is None:
-            return None
-        if self.tau is not None:
-            seen = f"the whole loop is seen from step tau = {self.step_of(self.tau)} on"
-        else:
-            seen = f"the whole loop is not seen within {self.looked} steps"
-        return f"By the paper's criterion, which allows any phase (section 6.2): {seen}."
-
-    @property
-    def errors(self) -> str | None:
-        """The worst step and the end, in a sentence; None where no step is wrong, or no truth is known."""
-        if self.wrong is None or self.overlaps is None or (worst := self.worst_step) is None:
-            return None
-        most = int(self.wrong[self.cue_rows + worst - 1])
-        return (
-            f"Worst step: {worst}, with {most} unit{'s' if most > 1 else ''} wrong; overlap at the end: {self.overlaps[-1]:.3f}."
-        )
+    def summary(self) -> dict[str, Any]:
+        """Return the judgement as plain values for JSON."""
+        names = ("locked_on", "lock_step", "tau", "period", "ahead", "worst_step", "verdict")
+        followed = None if self.followed is None else vars(self.followed)
+        return {name: getattr(self, name) for name in names} | {"followed": followed}
 
     def rows(self) -> list[dict[str, Any]]:
         """Return a row for each step, 0 for the end of the cue."""
@@ -187,10 +166,6 @@ class Trial(NamedTuple):
     """One of several recalls from the same place."""
 
     locked_on: int | None  # the step at which it locked on, or None
-    followed: bool
-    """Whether it came to follow something stored: the sequence in any phase, another one, or the negative of one."""
-    ahead: int | None
-    """By how many frames it followed the sequence ahead of its phase; None where it did not follow it, 0 in phase."""
     retrieved: bool | None
     """Whether it meets the criterion of section 6.2, the whole loop in any phase; None for open sequences."""
     most_wrong: int  # wrong units in its worst step
@@ -210,32 +185,17 @@ class RecallTrials(Result):
         return success_rate([trial.locked_on is not None for trial in self.each])
 
     def describe(self) -> str:
-        """Return how many trials locked on and when, and what the others did."""
+        """Return how many trials locked on and when, and how wrong they were."""
         (low, high), steps = self.rate.interval, [trial.locked_on for trial in self.each if trial.locked_on is not None]
         text = f"{self.rate.successes} of {self.rate.trials} trials {LOCKED_ON} (95% interval {low:.2f} to {high:.2f})"
         if steps:
             text += f", at step {np.median(steps):g} (median), {max(steps)} at the latest"
-        text += self._describe_others()
         if all(trial.retrieved is not None for trial in self.each):
             whole = sum(bool(trial.retrieved) for trial in self.each)
             text += f". By the paper's criterion, the whole loop in any phase (section 6.2), within {self.looked} steps: {whole}"
         worst = max(trial.most_wrong for trial in self.each)
         end = np.mean([trial.final_overlap for trial in self.each])
         return f"{text}. Worst step: {worst} units wrong; overlap at the end: {end:.3f} on average."
-
-    def _describe_others(self) -> str:
-        """Describe the trials that came to something stored without locking on."""
-        shifts = [trial.ahead for trial in self.each if trial.followed and trial.locked_on is None]
-        text = ""
-        for word, some in (("ahead", [a for a in shifts if a and a > 0]), ("behind", [-a for a in shifts if a and a < 0])):
-            if some:
-                frames = f"{min(some)}" if min(some) == max(some) else f"{min(some)} to {max(some)}"
-                text += f"; {len(some)} ran {frames} frame{'s' if max(some) > 1 else ''} {word}"
-        if late := shifts.count(0):
-            text += f"; {late} came into phase only in the second half"
-        if others := shifts.count(None):
-            text += f"; {others} followed another sequence, or the negative of one"
-        return text
 
     def rows(self) -> list[dict[str, Any]]:
         """Return a row for each trial."""
@@ -255,9 +215,10 @@ def recall(
 ) -> Recall:
     """Recall `steps` patterns from a cue and judge the outcome.
 
-    The cue, of shape (k, N), begins at `place`, a sequence and a frame of `stored`; the network is given its last patterns, as
-    many as its context has. `noise` units are flipped before every step. With `look_on`, a loop is continued for two more
-    rounds, unseen, as the criterion of section 6.2 needs.
+    The cue, of shape (k, N), begins at `place`, a sequence and a frame of `stored`; the network is
+    given its last patterns, as many as its context has. `noise` units are flipped before every
+    step. With `look_on`, a loop is continued for two more rounds, unseen, as the criterion of
+    section 6.2 needs.
 
     Examples
     --------
@@ -268,44 +229,38 @@ def recall(
     >>> recall(net, cue, 20, stored=Stored.of(X))
     Recall: locked on at step 1 of 20: every frame from there to the end is right and in phase
     """
-    order = net.order_
-    rows = steps * steps_per_pattern(net)
+    order, pace = net.order_, steps_per_pattern(net)
+    rows = steps * pace
     if rows * net.n_features_in_ > MOST_VALUES:
-        raise ValueError(f"{steps} steps of {net.n_features_in_} units are too many to keep; ask for fewer steps.")
-    taken = cue[-order:]
-    beyond = stored.steps_beyond(place[0], order) * steps_per_pattern(net) if look_on and stored is not None else 0
-    path = net.recall(taken, rows + beyond, noise=noise, rng=rng)
-    states = np.concatenate([cue[:-order], path[: order + rows]])
-    outcome = judge(net, states, len(cue), stored, place, path[order + rows :])
-    return outcome if stored is None else replace(outcome, nearest=stored.nearest_names(states))
+        raise ValueError(f"{steps} steps of {net.n_features_in_} units do not fit into memory; ask for fewer steps.")
+    beyond = stored.steps_beyond(place[0], order) * pace if look_on and stored is not None else 0
+    path = np.concatenate([cue[:-order], net.recall(cue[-order:], rows + beyond, noise=noise, rng=rng)])
+    outcome = judge(net, path, len(cue), stored, place, rows)
+    return outcome if stored is None else replace(outcome, nearest=stored.nearest_names(outcome.states))
 
 
 def judge(
-    net: SequenceMemory,
-    states: Patterns,
-    cue_rows: int,
-    stored: Stored | None,
-    place: tuple[int, int],
-    beyond: Patterns | None = None,
+    net: SequenceMemory, path: Patterns, cue_rows: int, stored: Stored | None, place: tuple[int, int], steps: int
 ) -> Recall:
-    """Judge cue and recall, of shape (K, N), whose first row stands at a place of the stored sequences.
+    """Judge a cue, which begins at a place of the stored sequences, and the `steps` states after it.
 
-    A network that dwells at each pattern is judged at its own pace: by its passages from one stored pattern to another. States
-    `beyond` the recall, shape (K', N), count for the criterion of section 6.2 only.
+    The path has the shape (K, N); states beyond these steps count for the criterion of section 6.2
+    only. A network that dwells at each pattern is judged at its own pace: by its passages from one
+    stored pattern to another.
     """
+    states = path[: cue_rows + steps]
     if stored is None:
-        return Recall(states, cue_rows, None, None, None, None, None, "")
+        return Recall(states, cue_rows)
     (s, frame), order = place, net.order_
     period = stored.period(s, order)
     wanted = stored.following(s, frame, 1 + (len(states) - 1) // steps_per_pattern(net), order)
-    at = _rows_that_count(net, states, stored, wanted)
-    path = states[at]
-    locked_on = lock_row(path, wanted, min(cue_rows, len(wanted))) if len(path) >= len(wanted) else None
-    longer = states if beyond is None or not len(beyond) else np.concatenate([states, beyond])
-    rows = at if longer is states else _rows_that_count(net, longer, stored, wanted)
-    tau = retrieved_at(longer[rows], stored.sequences[s] if period is None else stored.sequences[s][: period + 1])
+    rows = _rows_that_count(net, path, stored, wanted)
+    at = rows[rows < len(states)]
+    seen = states[at]
+    locked_on = lock_row(seen, wanted, min(cue_rows, len(wanted))) if len(seen) >= len(wanted) else None
+    tau = retrieved_at(path[rows], stored.sequences[s] if period is None else stored.sequences[s][: period + 1])
     pace = np.searchsorted(at, np.arange(len(states)), side="right") - 1  # how many passages each row has behind it
-    ahead, followed = None, stored.followed_by(path, order, prefer=s)
+    ahead, followed = None, stored.followed_by(seen, order, prefer=s)
     if followed is not None:
         followed = replace(followed, since=int(at[followed.since]), until=int(at[followed.until - 1]) + 1)
         if followed.sequence == s and not followed.mirrored:
@@ -314,69 +269,56 @@ def judge(
         states,
         cue_rows,
         truth=wanted[pace[pace < len(wanted)]],
-        nearest=None,
         locked_on=None if locked_on is None else int(at[locked_on]),
         tau=None if tau is None else int(rows[tau]),
         followed=followed,
-        verdict="",
         period=period,
-        looked=len(longer) - cue_rows,
+        looked=len(path) - cue_rows,
         ahead=ahead,
     )
     return replace(outcome, verdict=_verdict(outcome, stored))
 
 
-def _rows_that_count(net: SequenceMemory, states: Patterns, stored: Stored, wanted: Patterns) -> NDArray[np.int64]:
+def _rows_that_count(net: SequenceMemory, path: Patterns, stored: Stored, wanted: Patterns) -> NDArray[np.int64]:
     """Return all rows; of a network that dwells, the cue and the rows in which a stay at a stored pattern begins."""
     if not net.traits().dwells:
-        return np.arange(len(states))
-    stays = stays_at(states, np.concatenate(stored.sequences))
-    first = [t for t in stays[:1] if t == 0 or np.array_equal(states[t], wanted[0])]  # the cue, or the cue made clean
+        return np.arange(len(path))
+    stays = stays_at(path, np.concatenate(stored.sequences))
+    first = [t for t in stays[:1] if t == 0 or np.array_equal(path[t], wanted[0])]  # the cue, or the cue made clean
     return np.array([0, *stays[len(first) :]])
 
 
 def _verdict(outcome: Recall, stored: Stored) -> str:
     """Describe the outcome in a sentence or two."""
     assert outcome.overlaps is not None
-    if outcome.locked_on == 0:
-        return "Locked on from the start: the cue was right already, and every frame to the end is right and in phase."
     if outcome.locked_on is not None:
-        return (
-            f"Locked on at step {outcome.lock_step} of {outcome.steps}: every frame from there to the end is right and in phase."
-        )
+        when = "from the start" if outcome.locked_on == 0 else f"at step {outcome.lock_step} of {outcome.steps}"
+        return f"Locked on {when}: every frame from there to the end is right and in phase."
     if outcome.followed is not None:
         return _out_of_phase(outcome, outcome.followed, stored)
     again = np.flatnonzero((outcome.states[:-1] == outcome.states[-1]).all(axis=1))
+    where = "it wandered without settling"
     if again.size:
         period = len(outcome.states) - 1 - int(again[-1])
         where = "it got stuck in one pattern" if period == 1 else f"it went astray into a loop of {period} patterns"
-    else:
-        where = "it wandered without settling"
-    end = f"The overlap with the truth was {outcome.overlaps[-1]:.2f} at the end"
-    if outcome.overlaps[-1] == 1:
-        end = "The last frame is right, but less than half of the frames before it"
-    if outcome.overlaps[-1] == -1:
-        end = "The last frame is the negative of the right one, with every unit reversed"
-    return f"Not recalled: {where}. {end}."
+    return f"Not recalled: {where}. The overlap with the truth was {outcome.overlaps[-1]:.2f} at the end."
 
 
 def _out_of_phase(outcome: Recall, followed: Followed, stored: Stored) -> str:
     """Describe a recall that follows something stored, but not what the cue asked for."""
-    since = f"from step {outcome.step_of(followed.since)} on"
-    name = stored.names[followed.sequence]
+    since, name = f"from step {outcome.step_of(followed.since)} on", stored.names[followed.sequence]
     if followed.mirrored:
-        which = "the stored sequence" if len(stored.names) == 1 else f"a stored sequence, {name}"
-        return f"Not recalled: {since} it follows the negative of {which}, with every unit reversed. That is an attractor, too."
+        return f"Not recalled: {since} it follows the negative of {name}, with every unit reversed. That is an attractor, too."
     if (ahead := outcome.ahead) is None:
         return f"Not recalled: {since} it follows another stored sequence, {name}."
     if not ahead:
-        return f"Not recalled to the end: {since} it follows the sequence in phase, but not for half of the frames."
-    return f"Out of phase: {since} it follows the sequence exactly, but {say_ahead(ahead)}."
+        return f"Not recalled: {since} it follows the sequence in phase, but not for half of the frames."
+    return f"Out of phase: {since} it follows the sequence exactly, but {describe_shift(ahead)}."
 
 
-def say_ahead(ahead: int) -> str:
+def describe_shift(ahead: int) -> str:
     """Return a number of frames, not 0, in words: "1 frame behind"."""
-    return f"{abs(ahead)} frame{'s' if abs(ahead) > 1 else ''} {'ahead' if ahead > 0 else 'behind'}"
+    return f"{plural(abs(ahead), 'frame')} {'ahead' if ahead > 0 else 'behind'}"
 
 
 def frames_ahead(followed: Followed, stored: Stored, frame: int, pace: int, order: int) -> int:
@@ -405,13 +347,13 @@ def recall_often(
     generator = as_generator(rng, "trials")
     rows = steps * steps_per_pattern(net)
     looked = rows + stored.steps_beyond(place[0], net.order_) * steps_per_pattern(net)
-    at_once, end = max(1, MOST_AT_ONCE // ((len(clean) + looked) * net.n_features_in_)), len(clean) + rows
+    at_once = max(1, MOST_AT_ONCE // ((len(clean) + looked) * net.n_features_in_))
     done: list[Trial] = []
     while len(done) < trials:
         some = range(min(at_once, trials - len(done)))
         cues = np.stack([corruption(clean, frame_shape, generator) for _ in some])
         runs = net.recall(cues, looked, noise=noise, rng=generator)
-        done += [_trial(judge(net, run[:end], len(clean), stored, place, run[end:])) for run in runs]
+        done += [_trial(judge(net, run, len(clean), stored, place, rows)) for run in runs]
     return RecallTrials(tuple(done), looked)
 
 
@@ -421,8 +363,6 @@ def _trial(outcome: Recall) -> Trial:
     assert outcome.overlaps is not None
     return Trial(
         outcome.lock_step,
-        outcome.followed is not None,
-        outcome.ahead,
         retrieved=None if outcome.period is None else outcome.tau is not None,
         most_wrong=int(outcome.wrong[outcome.cue_rows :].max(initial=0)),
         final_overlap=float(outcome.overlaps[-1]),

@@ -1,4 +1,4 @@
-"""Find, describe and leave out frames that equal the one before, or nearly do."""
+"""Find and leave out frames that equal the one before, or nearly do."""
 
 from __future__ import annotations
 
@@ -15,44 +15,25 @@ NEAR = 0.002  # of the units: frames that differ in no more are nearly the same
 
 
 def near_repeats(data: Sequences) -> NDArray[np.int64]:
-    """Return the frames that are nearly the one before, but not quite; shape (k, 3), the nearest first.
+    """Return in how many units frames differ that are nearly the one before, but not quite.
 
-    A row is the sequence, the frame, and the number of units that differ from the frame before, 1 to N / 500.
-    """
-    rows = [
-        (s, frame + 1, int(units))
-        for s, x in enumerate(data.split())
-        for frame, units in enumerate((x[1:] != x[:-1]).sum(axis=1))
-        if 0 < units <= NEAR * x.shape[1]
-    ]
-    return np.array(sorted(rows, key=lambda row: row[2]), dtype=np.int64).reshape(-1, 3)
-
-
-def describe_near_repeats(data: Sequences) -> str | None:
-    """Describe the frames that are nearly the one before; None where there are none.
+    The shape is (k,); each is from 1 to N / 500.
 
     Examples
     --------
     >>> X = -np.ones((3, 1000), dtype=np.int8)
     >>> X[1, :500], X[2, :501] = 1, 1
-    >>> describe_near_repeats(Sequences(X, names=["film"]))
-    '1 of 3 patterns is nearly the same as the one before (patterns 1 and 2 of film differ in 1 of 1,000 units)'
+    >>> near_repeats(Sequences(X))
+    array([1])
     """
-    near = near_repeats(data)
-    if not len(near):
-        return None
-    pictures = data.picture_shape is not None
-    frames, units = "frames" if pictures else "patterns", "pixels" if pictures and data.code is None else "units"
-    s, frame, count = near[0].tolist()
-    example = f"{frames} {frame - 1} and {frame} of {data.names[s]} differ in {count} of {data.shape[1]:,} {units}"
-    verb = "is" if len(near) == 1 else "are"
-    return f"{len(near)} of {len(data)} {frames} {verb} nearly the same as the one before ({example})"
+    units = np.concatenate([(x[1:] != x[:-1]).sum(axis=1) for x in data.split()])
+    return units[(units > 0) & (units <= NEAR * data.shape[1])]
 
 
 def leave_out_repeats(data: Sequences, near: int = 0) -> Sequences:
-    """Leave out every frame that differs from the last one kept in at most `near` units; loops stay closed.
+    """Leave out every frame that differs in at most `near` units from the last one that stays.
 
-    The options of the result say so, and data to compare with are then read in the same way.
+    Loops stay closed. It is noted in the `options`, with which data to compare with are read.
 
     Examples
     --------
@@ -68,10 +49,10 @@ def leave_out_repeats(data: Sequences, near: int = 0) -> Sequences:
 
 
 def repeats_that_hinder(data: Sequences) -> int:
-    """Count the frames of a film that equal the one before, if a network without them needs a smaller context.
+    """Count the frames of a film that equal the one before, if leaving them out spares context.
 
-    A scene that is held for k frames is told from its end only by a network that sees all k of them. Other data than pictures
-    may mean something by it: a silence has its length.
+    The last of k equal frames is told from the others only by a network that sees all k of them. In
+    other data than pictures the length of a silence may matter: the count is 0.
 
     Examples
     --------

@@ -19,7 +19,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
-from seqattractor._checks import check_count, check_memory, check_not_negative, check_positive
+from seqattractor._checks import check_count, check_memory, check_not_negative
 from seqattractor.engine.problem import ProgressCallback
 from seqattractor.networks.base import SequenceMemory
 from seqattractor.networks.traits import Traits
@@ -30,6 +30,7 @@ from seqattractor.sequences import Patterns, Transitions, split
 Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
 
+_PSEUDOCOUNT = 1e-6  # is added to all counts of Baum-Welch; none to those of Viterbi training
 _MOST_DECISIONS = 100  # steps of Viterbi training; it ends when no clone changes, which takes two or three
 
 
@@ -38,13 +39,11 @@ _MOST_DECISIONS = 100  # steps of Viterbi training; it ends when no clone change
 class CloneStructuredMemory(SequenceMemory):
     """A clone-structured hidden Markov model: every pattern is a symbol with several hidden states, its clones.
 
-    A state is matched to the nearest stored pattern, whose clones share what the network believes. Clones of one pattern differ
-    in what comes next, so that the place in a sequence decides where a pattern has several successors; the belief is carried
-    from step to step, and the most probable successor's pattern is the answer. Where the clones have no successor, as at the end
-    of an open sequence, the pattern stays.
+    A state is matched to the nearest stored pattern, whose clones share the belief that is carried from step to step; the most
+    probable successor is the answer. Clones of one pattern differ in what comes next, so that the place in a sequence decides
+    between several successors. At the end of an open sequence the pattern stays.
 
-    It is a yardstick: the patterns themselves are stored in a table, as in `LookupMemory`, which it equals where all patterns are
-    different. What it adds is how far a hidden Markov model gets with *repeated* patterns, without being told the `order`.
+    It is a yardstick for *repeated* patterns: where all are different it equals `LookupMemory`.
 
     Parameters
     ----------
@@ -54,8 +53,6 @@ class CloneStructuredMemory(SequenceMemory):
         How many steps of Baum-Welch there are at most.
     tol : float
         They end when the mean log-probability of a transition grows by less.
-    pseudocount : float
-        What is added to all counts of Baum-Welch; none to those of Viterbi training.
     n_init : int
         From how many random starts it learns at most. The first that makes every transition is taken.
     on_conflict, random_state
@@ -74,7 +71,7 @@ class CloneStructuredMemory(SequenceMemory):
         it was used.
     visible_errors_ : ndarray of int, shape (starts,)
         Wrong units over all transitions, for each random start.
-    n_iter_, converged_, n_features_in_, order_
+    n_iter_, converged_
         The number of starts, whether no unit is wrong, N and 1.
 
     Notes
@@ -101,7 +98,6 @@ class CloneStructuredMemory(SequenceMemory):
     _: KW_ONLY
     max_steps: int = 200
     tol: float = 1e-6
-    pseudocount: float = 1e-6
     n_init: int = 5
     on_conflict: Literal["raise", "learn"] = "raise"
     random_state: Seed = None
@@ -115,6 +111,14 @@ class CloneStructuredMemory(SequenceMemory):
         "visible_errors_": "count E",
     }
     _values: ClassVar[dict[str, str]] = {"n_clones": "size C", "n_iter_": "size E", "converged_": "flag"}
+    # Patterns are looked up, and what is learned is how they follow each other.
+    _traits = Traits(
+        weights=("patterns_", "before_", "after_", "T_", "start_"),
+        stores_patterns=True,
+        online=False,
+        local=False,
+        note="no network: a table of all patterns, searched for the nearest, and a hidden Markov model of their order",
+    )
 
     def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
         """Learn from one random start after another, until every transition is made; the best is used."""
@@ -148,22 +152,11 @@ class CloneStructuredMemory(SequenceMemory):
         carried[:, 0], carried[:, 1:] = seen, belief
         return np.asarray(self.patterns_[self._most_probable(seen, belief)])
 
-    def traits(self) -> Traits:
-        """Return the traits: patterns are looked up, and what is learned is how they follow each other."""
-        return Traits(
-            weights=("patterns_", "before_", "after_", "T_", "start_"),
-            stores_patterns=True,
-            online=False,
-            local=False,
-            note="no network: a table of all patterns, searched for the nearest, and a hidden Markov model of their order",
-        )
-
     def check_parameters(self) -> None:
         """Raise for invalid parameters."""
         check_count(self.n_clones, "n_clones")
         check_count(self.max_steps, "max_steps")
         check_not_negative(self.tol, "tol")
-        check_positive(self.pseudocount, "pseudocount")
         check_count(self.n_init, "n_init")
 
     def _symbols(self, transitions: Transitions) -> list[Course]:
@@ -184,7 +177,7 @@ class CloneStructuredMemory(SequenceMemory):
         gain = float(self.tol) * sum(len(course.pairs) for course in courses)
         before = -np.inf
         for _ in range(int(self.max_steps)):
-            now = model.learn(courses, float(self.pseudocount))
+            now = model.learn(courses, _PSEUDOCOUNT)
             if now - before < gain:
                 break
             before = now
@@ -234,7 +227,7 @@ class CloneStructuredMemory(SequenceMemory):
 
 
 def _once_round(numbers: Whole) -> Whole:
-    """A sequence that goes on over its own beginning, up to its first pattern again; any other as it is."""
+    """Cut a sequence that continues over its own beginning where its first pattern comes again; others stay as they are."""
     again = (int(p) for p in np.flatnonzero(numbers[1:] == numbers[0]) + 1)
     period = next((p for p in again if np.array_equal(numbers[p:], numbers[:-p])), len(numbers))
     return numbers[: period + 1]
@@ -252,21 +245,14 @@ class Course(NamedTuple):
 
 @dataclass
 class Clones:
-    """Transition and start probabilities.
-
-    Parameters
-    ----------
-    before : ndarray of int, shape (G,)
-        The first symbol of each pair.
-    T : ndarray, shape (G, C, C)
-        From the clones of the first symbol to those of the second.
-    pi : ndarray, shape (symbols, C)
-        The distribution of clones with which a sequence starts at this symbol.
-    """
+    """Transition and start probabilities."""
 
     before: Whole
+    """The first symbol of each pair, shape (G,)."""
     T: Floats
+    """From the clones of the first symbol to those of the second, shape (G, C, C)."""
     pi: Floats
+    """The distribution of clones with which a sequence starts at each symbol, shape (symbols, C)."""
 
     @classmethod
     def random(cls, before: Whole, symbols: int, n_clones: int, rng: np.random.Generator) -> Clones:

@@ -8,10 +8,9 @@ from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar, Literal, final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted
+from numpy.typing import NDArray
 
-from seqattractor._checks import check_count, check_finite, check_memory, check_not_negative, check_positive
+from seqattractor._checks import check_count, check_memory, check_not_negative, check_positive
 from seqattractor.engine.problem import ProgressCallback
 from seqattractor.networks.traits import Traits
 from seqattractor.rule import sign
@@ -20,13 +19,14 @@ from seqattractor.sequences._patterns import as_items
 from seqattractor.sequences._transitions import rejoin
 from seqattractor.zoo.continuous import ContinuousMemory, States
 
+_LEAST = 1e-4  # P_i; the least P_ij is its square
 _PATIENCE = 4  # tau_a: a pattern that is held for longer is held for good
 
 
 @final
 @dataclass(eq=False, repr=False)
 class BayesianColumnMemory(ContinuousMemory):
-    """BCPNN as a network of rates: a winner in each hypercolumn, adaptation that ends its time, and weights that say who is next.
+    """BCPNN as a network of rates: a winner in each hypercolumn, adaptation that ends its time, and weights that call the next.
 
     `units_per_hypercolumn` visible units make up a hypercolumn, and each combination of their values that occurs in the stored
     patterns is one of its minicolumns: codes in which one of many is active are what the model is made for. With s the
@@ -35,9 +35,8 @@ class BayesianColumnMemory(ContinuousMemory):
         tau_s ds/dt = g_beta beta + W o / H - g_a a - s        tau_a da/dt = o - a
         w_ij = log10(P_ij / (P_i P_j))                         beta_i = log10(P_i)
 
-    The probabilities are averages of traces while every sequence is shown, each pattern for `pulse`:
-    tau dz/dt = o - z, with `tau_z_pre` for the presynaptic and `tau_z_post` for the postsynaptic side. The presynaptic
-    trace is the slower one, so that what comes next is seen together with what was there just before.
+    The probabilities are averages of traces while every sequence is shown, each pattern for `pulse`: tau dz/dt = o - z, with
+    `tau_z_pre` for the presynaptic side, the slower one, and `tau_z_post` for the postsynaptic side.
 
     Parameters
     ----------
@@ -48,8 +47,6 @@ class BayesianColumnMemory(ContinuousMemory):
         For how long each pattern is shown, in ms.
     g_a, g_beta : float
         Strength of adaptation and of the bias.
-    epsilon : float
-        The least P_i; the least P_ij is its square.
     dt, read_out_interval : float
         Step of integration, and the time from one read-out to the next, in ms.
     on_conflict : {"raise", "learn"}
@@ -62,7 +59,6 @@ class BayesianColumnMemory(ContinuousMemory):
     beta_ : ndarray, shape (K,)
     minicolumns_ : ndarray of int8, shape (K, N)
         The values that each minicolumn stands for, and 0 for units of other hypercolumns.
-    n_features_in_, order_ : int
 
     References
     ----------
@@ -89,7 +85,6 @@ class BayesianColumnMemory(ContinuousMemory):
     pulse: float = 100.0
     g_a: float = 1.0
     g_beta: float = 1.0
-    epsilon: float = 1e-4
     dt: float = 1.0
     read_out_interval: float = 50.0
     on_conflict: Literal["raise", "learn"] = "raise"
@@ -109,44 +104,9 @@ class BayesianColumnMemory(ContinuousMemory):
             together += o.T @ of_slots[0] @ o * (len(x) / total)
             pre += of_slots[1] @ o * (len(x) / total)
             post += of_slots[2] @ o * (len(x) / total)
-        least = float(self.epsilon)
-        pre, post = np.maximum(pre, least), np.maximum(post, least)
-        self.W_ = np.log10(np.maximum(together, least**2) / np.outer(post, pre))
+        pre, post = np.maximum(pre, _LEAST), np.maximum(post, _LEAST)
+        self.W_ = np.log10(np.maximum(together, _LEAST**2) / np.outer(post, pre))
         self.beta_ = np.log10(post)
-
-    def persistence_times(self, X: ArrayLike) -> States:
-        """Return the time for which each pattern of a sequence is held, as the theory says.
-
-        The next pattern takes over when adaptation has used up the advantage of the one that is active, B in units of `g_a`::
-
-            T = tau_a ln(1 / (1 - B)) + tau_a ln(1 / (1 - tau_s / tau_a))      B = (field of x(t) - field of x(t+1)) / g_a
-
-        It is exact where all hypercolumns agree on B, as for patterns that share no minicolumn; else B is their mean.
-
-        Parameters
-        ----------
-        X : array of +-1, shape (T, N)
-            A stored sequence.
-
-        Returns
-        -------
-        ndarray, shape (T - 1,)
-            In ms, infinite where adaptation does not suffice.
-
-        Examples
-        --------
-        >>> import seqattractor as sa
-        >>> X = sa.datasets.random_periodic(8, 100, rng=0)
-        >>> sa.zoo.BayesianColumnMemory().fit(X).persistence_times(X).round()[:2]
-        array([235., 235.])
-        """
-        check_is_fitted(self, "n_features_in_")
-        o = self._chosen(check_finite(X, "X", "T", "N"))
-        field = (o @ self.W_.T / self._n_hypercolumns + float(self.g_beta) * self.beta_) / self._n_hypercolumns
-        B = (np.sum(field[:-1] * o[:-1], axis=1) - np.sum(field[:-1] * o[1:], axis=1)) / max(float(self.g_a), 1e-300)
-        tau_s, tau_a = float(self.tau_s), float(self.tau_a)
-        with np.errstate(divide="ignore"):
-            return np.where(B < 1, -tau_a * np.log(np.maximum(1 - B, 0)) - tau_a * np.log(1 - tau_s / tau_a), np.inf)
 
     def _begin(self, cues: States) -> States:
         """Inputs of minicolumns are how well they fit the cue, -1 to 1; nothing is adapted."""
@@ -187,7 +147,7 @@ class BayesianColumnMemory(ContinuousMemory):
     def check_parameters(self) -> None:
         """Raise for invalid parameters."""
         check_count(self.units_per_hypercolumn, "units_per_hypercolumn")
-        for name in ("tau_s", "tau_a", "tau_z_pre", "tau_z_post", "pulse", "epsilon"):
+        for name in ("tau_s", "tau_a", "tau_z_pre", "tau_z_post", "pulse"):
             check_positive(getattr(self, name), name)
         check_not_negative(self.g_a, "g_a")
         check_not_negative(self.g_beta, "g_beta")
@@ -200,23 +160,13 @@ class BayesianColumnMemory(ContinuousMemory):
         """H."""
         return -(-self.n_features_in_ // int(self.units_per_hypercolumn))
 
-    def _members(self) -> NDArray[np.int64]:
-        """Return the minicolumns of each hypercolumn, (H, most), filled up with K, which is none."""
-        first = np.abs(self.minicolumns_).argmax(axis=1) // int(self.units_per_hypercolumn)
-        lists = [np.flatnonzero(first == h) for h in range(self._n_hypercolumns)]
-        members = np.full((len(lists), max(map(len, lists))), len(first))
-        for h, each in enumerate(lists):
-            members[h, : len(each)] = each
-        return members
-
     def _winners(self, s: States) -> States:
         """Return 1 for the winner of each hypercolumn, of equals the first, and 0 for all others: (B, K) -> (B, K)."""
-        members = self._members()
-        among = np.concatenate([s, np.full((len(s), 1), -np.inf)], axis=1)[:, members]  # (B, H, most)
-        best = members[np.arange(len(members)), among.argmax(axis=2)]  # (B, H)
-        o = np.zeros((len(s), s.shape[1] + 1))
-        np.put_along_axis(o, best, 1.0, axis=1)
-        return o[:, :-1]
+        hypercolumn = np.abs(self.minicolumns_).argmax(axis=1) // int(self.units_per_hypercolumn)
+        o = np.zeros_like(s)
+        for members in np.split(np.arange(len(hypercolumn)), np.flatnonzero(np.diff(hypercolumn)) + 1):
+            o[np.arange(len(s)), members[s[:, members].argmax(axis=1)]] = 1.0
+        return o
 
     def _fit_of(self, patterns: States) -> States:
         """Return the fit of patterns to each minicolumn, from -1 to 1: (B, N) -> (B, K)."""

@@ -20,9 +20,9 @@ _MOST_STEPS = 10_000  # of integration; every step of recall takes that many
 class ContinuousMemory(SequenceMemory):
     """A memory whose state is real-valued and runs in continuous time; +-1 patterns are read out of it at regular times.
 
-    A subclass says how the state begins from a cue (`_begin`), where it goes (`_velocity`), and how patterns are read out of it
+    A subclass defines how the state begins from a cue (`_begin`), its velocity (`_velocity`), and how patterns are read out of it
     (`_read_out`). A state is one flat row of K numbers for each run; its first N numbers belong to the units, one each, unless
-    the subclass says otherwise (`_impose`, `_activity_in`). The equations are integrated by Euler's method in equal steps of at
+    the subclass overrides that (`_impose`, `_activity_in`). The equations are integrated by Euler's method in equal steps of at
     most `dt`, so that the same cue gives the same path on any machine.
     """
 
@@ -82,7 +82,7 @@ class ContinuousMemory(SequenceMemory):
         Returns
         -------
         ndarray, shape (steps + 1, units) or (B, steps + 1, units)
-            At the times that `times` gives.
+            At the start and after each read-out interval.
 
         Examples
         --------
@@ -110,25 +110,6 @@ class ContinuousMemory(SequenceMemory):
             path[:, t] = self._activity_in(states)
         return path[0] if single else path
 
-    def times(self, steps: int) -> States:
-        """Return the times at which `recall` and `activity` look at the network, in the unit of its time constants.
-
-        Parameters
-        ----------
-        steps : int
-
-        Returns
-        -------
-        ndarray, shape (steps + 1,)
-
-        Examples
-        --------
-        >>> import seqattractor as sa
-        >>> sa.networks.make_network("eden", read_out_interval=4.0).times(3)
-        array([ 0.,  4.,  8., 12.])
-        """
-        return np.arange(check_count(steps, "steps", 0) + 1) * np.float64(self.read_out_interval)
-
     def _check_times(self, *more: str) -> None:
         """Reject steps of time that make no sense; `check_parameters` of a subclass calls this, with the names of other times."""
         for name in ("read_out_interval", *more):
@@ -147,7 +128,7 @@ class ContinuousMemory(SequenceMemory):
     def _run_on(self, states: States) -> None:
         """Let states (B, K) run on for one read-out interval, in place, by Euler's method."""
         steps, step = self._steps()
-        with np.errstate(over="ignore", invalid="ignore"):  # said below
+        with np.errstate(over="ignore", invalid="ignore"):  # raised below
             for _ in range(steps):
                 states += step * self._velocity(states)
         if not (np.abs(states) < LARGEST).all():

@@ -34,20 +34,6 @@ _OVERLAPS = 1_000_000  # of states with patterns that are held at a time; weighi
 MOST_DEGREE = 1000
 
 
-class Part(NamedTuple):
-    """A sum over patterns in the field: weight * sum_mu values_i^mu f(u^mu without what neuron i adds to it)."""
-
-    u: Floats
-    """Overlaps, shape (B, P)."""
-    own: NDArray[Any]
-    """The states that made them, of which neuron i does not see its own; zeros if it does. Shape (B, N)."""
-    values: Patterns
-    """The pattern that each one calls, shape (P, N)."""
-    weight: float = 1.0
-    signed: Floats | None = None
-    """The values by the sign of the keys, if they are at hand."""
-
-
 @dataclass(frozen=True)
 class Interaction:
     """f(u) = u^degree or exp(beta u / unit), where sums u are `unit` times too large; a softmax is divided by its sum."""
@@ -81,9 +67,21 @@ class Interaction:
             return np.asarray(self.degree * np.log(top / (self.unit * count)))
         return np.asarray(self.beta * (top / self.unit - count))
 
-    def normalised(self, parts: Sequence[Any]) -> bool:
-        """Whether a field must be divided by the sum of its weights; with one part this would change no sign."""
-        return self.kind == "softmax" and len(parts) > 1
+
+class Part(NamedTuple):
+    """A sum over patterns in the field: weight * sum_mu values_i^mu f(u^mu without what neuron i adds to it)."""
+
+    interaction: Interaction
+    """f."""
+    u: Floats
+    """Overlaps, shape (B, P)."""
+    own: NDArray[Any]
+    """The states that made them, of which neuron i does not see its own; zeros if it does. Shape (B, N)."""
+    values: Patterns
+    """The pattern that each one calls, shape (P, N)."""
+    weight: float = 1.0
+    signed: Floats | None = None
+    """The values by the sign of the keys, if they are at hand."""
 
 
 def whole_power(u: Floats, degree: int) -> Floats:
@@ -98,36 +96,42 @@ def whole_power(u: Floats, degree: int) -> Floats:
     return result
 
 
-def fields(interactions: Sequence[Interaction], parts: Sequence[Part], keys: Patterns, count: int) -> Floats:
+def fields(parts: Sequence[Part], keys: Patterns, count: int) -> Floats:
     """Return the fields of all neurons, shape (B, N), where neuron i adds keys_i^mu own_i to overlap mu; keys is (P, N).
 
     What it adds is +own_i or -own_i, so one product with the patterns does for all neurons whose own state has the same
-    size, and no array of neurons x patterns x batch is made. Each part has its interaction, and overlaps are of `count` neurons.
+    size, and no array of neurons x patterns x batch is made. Overlaps are of `count` neurons.
     """
     spread = max(float(np.abs(part.own).max()) for part in parts)
-    tops, scales = _scales(interactions, [part.u for part in parts], parts, count, axis=1, spread=spread)
+    tops, scales = _scales(parts, [part.u for part in parts], count, axis=1, spread=spread)
     total = np.zeros(parts[0].own.shape)
     sizes = [np.unique(np.abs(part.own)) for part in parts]
     rows = max(keys.shape[0], 4 * max(map(len, sizes)) * len(total))
     for units in _blocks(keys.shape[1], rows):
-        for interaction, part, size, top, scale in zip(interactions, parts, sizes, tops, scales, strict=True):
+        for part, size, top, scale in zip(parts, sizes, tops, scales, strict=True):
             signed = by_sign(keys[:, units], part.values[:, units]) if part.signed is None else part.signed[:, :, units]
-            field = _field(interaction, part, size, signed, part.own[:, units], top)
-            if interaction.normalised(parts):
+            field = _field(part, size, signed, part.own[:, units], top)
+            if _is_normalised(part, parts):
                 ones = np.ones_like(keys[:, units])
-                field /= _field(interaction, part, size, by_sign(keys[:, units], ones), part.own[:, units], top)
+                field /= _field(part, size, by_sign(keys[:, units], ones), part.own[:, units], top)
             total[:, units] += part.weight * (field if scale is None else field * scale)
     return total
 
 
+def _is_normalised(part: Part, parts: Sequence[Part]) -> bool:
+    """Whether a field must be divided by the sum of its weights; with one part this would change no sign."""
+    return part.interaction.kind == "softmax" and len(parts) > 1
+
+
 def _scales(
-    interactions: Sequence[Interaction], overlaps: Sequence[Floats], parts: Sequence[Part], count: int, axis: int, spread: float
+    parts: Sequence[Part], overlaps: Sequence[Floats], count: int, axis: int, spread: float
 ) -> tuple[list[Floats], list[Floats | None]]:
     """Return the divisor of each part in `weigh`, and the factor by which to multiply it before parts are added.
 
     Parts with the same interaction are divided by the same number and need no factor, so that whole numbers stay whole.
     """
     weight = sum(abs(part.weight) for part in parts)
+    interactions = [part.interaction for part in parts]
     if all(interaction == interactions[0] for interaction in interactions):
         top = interactions[0].top(overlaps, weight, axis=axis, spread=spread)
         return [top] * len(parts), [None] * len(parts)
@@ -142,9 +146,9 @@ def by_sign(keys: Patterns, values: Patterns) -> Floats:
     return np.stack([np.where(keys > 0, values, 0), np.where(keys < 0, values, 0)]).astype(np.float64)
 
 
-def _field(interaction: Interaction, part: Part, sizes: NDArray[Any], signed: Floats, own: NDArray[Any], top: Floats) -> Floats:
+def _field(part: Part, sizes: NDArray[Any], signed: Floats, own: NDArray[Any], top: Floats) -> Floats:
     """One part of the fields of some neurons, shape (B, n)."""
-    weights = interaction.weigh(np.stack([part.u + v for size in sizes for v in (-size, size)]), top)  # (2 sizes, B, P)
+    weights = part.interaction.weigh(np.stack([part.u + v for size in sizes for v in (-size, size)]), top)  # (2 sizes, B, P)
     # answers[sign of the key][without or with]: with key +1, own state v the overlap without the neuron is u - v.
     answers = np.matmul(weights.reshape(-1, weights.shape[-1]), signed).reshape(2, len(sizes), 2, *own.shape)
     field = np.empty(own.shape)
@@ -155,7 +159,7 @@ def _field(interaction: Interaction, part: Part, sizes: NDArray[Any], signed: Fl
     return field
 
 
-def fields_of_mixed_overlaps(interactions: Sequence[Interaction], parts: Sequence[Part], shares: Floats, count: int) -> Floats:
+def fields_of_mixed_overlaps(parts: Sequence[Part], shares: Floats, count: int) -> Floats:
     """The same where neuron i adds any number shares_i^mu own_i to overlap mu; shares is (P, N).
 
     This happens when overlaps are mixed by an inverse. Every pair of a neuron and a pattern then has its own weight.
@@ -164,12 +168,12 @@ def fields_of_mixed_overlaps(interactions: Sequence[Interaction], parts: Sequenc
     for units in _blocks(shares.shape[1], shares.shape[0]):
         for b in range(len(total)):
             seen = [part.u[b][:, None] - shares[:, units] * part.own[b, units] for part in parts]  # (P, n) each
-            tops, scales = _scales(interactions, seen, parts, count, axis=0, spread=0.0)
+            tops, scales = _scales(parts, seen, count, axis=0, spread=0.0)
             field = np.zeros(tops[0].shape[1])
-            for interaction, part, u, top, scale in zip(interactions, parts, seen, tops, scales, strict=True):
-                weights = interaction.weigh(u, top)
+            for part, u, top, scale in zip(parts, seen, tops, scales, strict=True):
+                weights = part.interaction.weigh(u, top)
                 answer = (weights * part.values[:, units]).sum(axis=0)
-                answer = answer / weights.sum(axis=0) if interaction.normalised(parts) else answer
+                answer = answer / weights.sum(axis=0) if _is_normalised(part, parts) else answer
                 field += part.weight * (answer if scale is None else answer * scale[0])
             total[b, units] = field
     return total
@@ -184,6 +188,7 @@ def _blocks(n: int, rows: int) -> list[slice]:
 class Call(NamedTuple):
     """One sum over the stored patterns."""
 
+    interaction: Interaction
     states: NDArray[Any]
     """Whose overlaps are weighed, shape (B, order * N)."""
     called: str
@@ -220,10 +225,10 @@ class PatternStore(OnlineMemory):
 
     def _present(self, transitions: Transitions) -> None:
         """Keep the patterns as keys and their successors as values, with a hidden unit for each."""
-        going_on = self.successors_.any(axis=1)  # a sequence that ended may go on now
+        continued = self.successors_.any(axis=1)  # a sequence that ended may continue now
         self._store(
-            np.concatenate([self.patterns_[going_on], transitions.inputs]),
-            np.concatenate([self.successors_[going_on], transitions.targets]),
+            np.concatenate([self.patterns_[continued], transitions.inputs]),
+            np.concatenate([self.successors_[continued], transitions.targets]),
         )
         if self.pseudo_inverse:
             numbers = self.patterns_.astype(np.float64)
@@ -260,14 +265,14 @@ class PatternStore(OnlineMemory):
         """Keep patterns and their successors."""
         self.patterns_, self.successors_, self._ready = keys, values, None
 
-    def _answers(self, interactions: list[Interaction], calls: list[Call]) -> Patterns:
+    def _answers(self, calls: list[Call]) -> Patterns:
         """Return the pattern after each state, (B, N), a few states at a time."""
         ready = self._as_numbers()
         keys = ready.get("keys", self.patterns_.T).astype(np.float64, copy=False)
         following = np.empty((len(calls[0].states), self.n_features_in_), dtype=np.int8)
         for rows in pieces(len(following), _OVERLAPS // max(1, len(self.patterns_)) + 1):
             parts = [self._part(call._replace(states=call.states[rows]), keys, ready) for call in calls]
-            following[rows] = sign(self._fields(interactions, parts))
+            following[rows] = sign(self._fields(parts))
         return following
 
     def _part(self, call: Call, keys: NDArray[np.float64], ready: dict[str, NDArray[np.float64]]) -> Part:
@@ -275,7 +280,7 @@ class PatternStore(OnlineMemory):
         own = call.states[:, -self.n_features_in_ :]
         own = np.zeros_like(own) if self.self_overlap else own
         overlaps = call.states.astype(np.float64) @ keys
-        return Part(overlaps, own, getattr(self, call.called), call.weight, ready.get(call.called))
+        return Part(call.interaction, overlaps, own, getattr(self, call.called), call.weight, ready.get(call.called))
 
     def _as_numbers(self) -> dict[str, NDArray[np.float64]]:
         """Arrays that every step needs, as numbers for linear algebra, unless they are large."""
@@ -290,16 +295,16 @@ class PatternStore(OnlineMemory):
             self._ready = ready
         return ready
 
-    def _fields(self, interactions: list[Interaction], parts: list[Part]) -> NDArray[np.float64]:
-        """Add the parts, each with its interaction, (B, N), with mixed overlaps where there is an inverse."""
+    def _fields(self, parts: list[Part]) -> NDArray[np.float64]:
+        """Add the parts, (B, N), with mixed overlaps where there is an inverse."""
         keys = self.patterns_[:, -self.n_features_in_ :]
         count = self.patterns_.shape[1] - (not self.self_overlap)
         if not self.pseudo_inverse:
-            return fields(interactions, parts, keys, count)
+            return fields(parts, keys, count)
         mixed = [part._replace(u=part.u @ self.inverse_) for part in parts]
         if self.self_overlap:
-            return fields(interactions, mixed, keys, count)
-        return fields_of_mixed_overlaps(interactions, mixed, self.inverse_ @ keys, count)
+            return fields(mixed, keys, count)
+        return fields_of_mixed_overlaps(mixed, self.inverse_ @ keys, count)
 
 
 @final
@@ -347,7 +352,6 @@ class DenseSequenceMemory(PatternStore):
         O^+; only with the pseudo-inverse.
     degree_ : int
         d, as given or chosen.
-    n_features_in_, order_ : int
 
     References
     ----------
@@ -362,7 +366,7 @@ class DenseSequenceMemory(PatternStore):
     >>> net.degree_, sa.retrieved(net.recall(sa.noise.flip(X[0], 10, rng=1), steps=160), X)
     (3, True)
 
-    Pictures are much alike, and need a degree that tells them apart; of degree 2 `fit` warns that nothing is stored:
+    Pictures are much alike, and need a higher degree; of degree 2 `fit` warns that nothing is stored:
 
     >>> film = sa.datasets.walker(24, shrink=2)
     >>> net = sa.zoo.DenseSequenceMemory().fit(film)
@@ -398,8 +402,7 @@ class DenseSequenceMemory(PatternStore):
             # changes no sign; with it exp(-2 beta), the weight of the nearest pattern without the own unit, would vanish.
             beta = min(beta, np.log(4.0 * len(self.patterns_)) / 2)
             degree = decisive_degree(degree, self.patterns_.shape[1], len(self.patterns_))
-        interaction = Interaction(self.interaction, degree, beta)
-        return self._answers([interaction], [Call(states, "successors_")])
+        return self._answers([Call(Interaction(self.interaction, degree, beta), states, "successors_")])
 
     def layers(self) -> tuple[Layer, ...] | None:
         """Return the one layer of the Hebbian network that degree 1 is; other memories are not threshold networks."""

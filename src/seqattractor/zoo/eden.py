@@ -6,10 +6,10 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Literal, final
 
 import numpy as np
+from scipy.special import softmax
 
-from seqattractor._checks import check_number, check_positive
 from seqattractor.zoo.continuous import States
-from seqattractor.zoo.episodic import DelayedMemory, softmax
+from seqattractor.zoo.episodic import DelayedMemory
 
 
 @final
@@ -22,7 +22,7 @@ class DynamicEnergyMemory(DelayedMemory):
         h_mu = a_s xi^mu . v + a_c sum_{nu -> mu} xi^nu . s
         T_f dv/dt = Xi softmax((beta / N) h) - v        T_d ds/dt = v - s
 
-    For r = a_s / a_c < 1 each pattern is held for about T_d ln(1 / (1 - sqrt(r))), `escape_time`, and the next one follows; for
+    For r = a_s / a_c < 1 each pattern is held for about T_d ln(1 / (1 - sqrt(r))), and the next one follows; for
     r > 1 it is held for ever. The last pattern of an open sequence is held for ever, too. Patterns are read out as sign(v).
 
     Parameters
@@ -69,40 +69,10 @@ class DynamicEnergyMemory(DelayedMemory):
     def _drive(self, features: States, delayed: States) -> States:
         held, called = self._overlaps(features, delayed)
         h = float(self.a_s) * held + float(self.a_c) * called
-        return softmax(float(self.beta) / self.n_features_in_ * h) @ self._as_numbers()[0]
+        return np.asarray(softmax(float(self.beta) / self.n_features_in_ * h, axis=1) @ self._as_numbers()[0])
 
     def _signal(self, features: States) -> States:
         return features
 
     def _strength_of_holding(self) -> float:
         return float(self.a_s) / float(self.a_c)
-
-
-def escape_time(r: float, T_d: float = 20.0) -> float:
-    """Return the time for which a network with a delayed signal stays at each pattern, t = T_d ln(1 / (1 - sqrt(r))).
-
-    Once the sequence runs, the delayed signal at the time of a passage has grown to 1 - e for the pattern that is left, with
-    e = exp(-t / T_d). While the next pattern is held, that fades as (1 - e) e, and its own signal grows as 1 - e. It is left when
-    r + (1 - e) e = 1 - e, where (1 - e)^2 = r. The passage itself, one or two T_f, comes on top.
-
-    Parameters
-    ----------
-    r : float
-        How strongly a pattern holds itself, as a share of how strongly it calls the next: a_s / a_c for EDEN, below 1.
-    T_d : float
-        The time constant of the delayed signal, in any unit.
-
-    Returns
-    -------
-    float
-        In the same unit.
-
-    Examples
-    --------
-    >>> import seqattractor as sa
-    >>> [round(sa.zoo.escape_time(r, T_d=20), 1) for r in (0.3, 0.5, 0.7)]
-    [15.9, 24.6, 36.2]
-    """
-    if not 0 <= check_number(r, "r") < 1:
-        raise ValueError(f"r must be 0 or more and below 1, where a pattern holds for ever, but it is {r:g}.")
-    return float(-check_positive(T_d, "T_d") * np.log1p(-np.sqrt(r)))

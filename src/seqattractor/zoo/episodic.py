@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Literal, final
+from typing import ClassVar, Literal, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import logsumexp, softmax
 from sklearn.utils.validation import check_is_fitted
 
 from seqattractor._checks import check_memory, check_positive
@@ -23,8 +24,8 @@ _MOST_READ_OUTS = 10_000  # from one pattern to the next
 class DelayedMemory(ContinuousMemory, OnlineMemory):
     """Features V_f that are drawn to stored patterns, and a delayed signal V_d that calls the successor of where they were.
 
-    A state is [V_f, V_d], (B, 2 N). A subclass says what the features are drawn to (`_drive`), and what the delayed signal
-    follows (`_signal`).
+    A state is [V_f, V_d], (B, 2 N). A subclass defines what the features are drawn to (`_drive`), and what the delayed
+    signal follows (`_signal`).
     """
 
     _gains: ClassVar[tuple[str, ...]]
@@ -87,7 +88,7 @@ class DelayedMemory(ContinuousMemory, OnlineMemory):
             check_positive(getattr(self, name), name)
 
     def _begin(self, cues: States) -> States:
-        """As if the cue had been there for long, so that the network goes on at once."""
+        """Begin as if the cue had been there for long, so that the first step leaves it."""
         return np.concatenate([cues, self._signal(cues)], axis=1)
 
     def _velocity(self, states: States) -> States:
@@ -103,7 +104,7 @@ class DelayedMemory(ContinuousMemory, OnlineMemory):
         """Return the largest number of read-outs from one pattern to the next.
 
         It takes longest at the start, where the delayed signal of the cue is there in full and fades as e = exp(-t / T_d): the
-        next pattern is left when r + e = 1 - e. Later it takes `escape_time`. The passage takes a few T_f.
+        next pattern is left when r + e = 1 - e. Later it takes T_d ln(1 / (1 - sqrt(r))). The passage takes a few T_f.
         """
         r = min(self._strength_of_holding(), 0.999)  # patterns that are held for ever are not waited for
         longest = float(self.T_d) * np.log(2 / (1 - r)) + 5 * float(self.T_f)
@@ -130,12 +131,6 @@ class DelayedMemory(ContinuousMemory, OnlineMemory):
         """Xi^T s_f and Phi^T Xi^T V_d, (B, P) each."""
         patterns, preceding = self._as_numbers()
         return features @ patterns.T, delayed @ preceding.T
-
-
-def softmax(fields: States) -> States:
-    """The softmax over the last axis; fields may be large."""
-    shares: Any = np.exp(fields - fields.max(axis=-1, keepdims=True))
-    return np.asarray(shares / shares.sum(axis=-1, keepdims=True))
 
 
 class EpisodicMemory(DelayedMemory):
@@ -234,8 +229,8 @@ class DenseEpisodicMemory(EpisodicMemory):
     T_f, T_d : float
         The time constants of features and delayed signal.
     dt, read_out_interval : float
-        The largest step of Euler's method, and the time between two steps of `recall`. A run starts with V_d = b_d V_f, so that
-        the first step goes on at once. (The authors start with V_d = 0, which holds the cue first: pass `activity` that state.)
+        The largest step of Euler's method, and the time between two steps of `recall`. A run starts with V_d = b_d V_f. (The
+        authors start with V_d = 0, which holds the cue first: pass `activity` that state.)
     on_conflict : {"raise", "learn"}
         As in `SequenceAttractor`. Where a pattern has two successors, both are called.
 
@@ -245,7 +240,6 @@ class DenseEpisodicMemory(EpisodicMemory):
         Xi^T, every pattern once.
     graph_ : ndarray of int8, shape (P, P)
         Phi: 1 in row mu and column nu where nu follows mu.
-    n_features_in_, order_ : int
 
     Notes
     -----
@@ -278,12 +272,10 @@ class DenseEpisodicMemory(EpisodicMemory):
     on_conflict: Literal["raise", "learn"] = "raise"
 
     def _s_h(self, hidden: States) -> States:
-        return softmax(float(self.gain) * hidden)
+        return np.asarray(softmax(float(self.gain) * hidden, axis=1))
 
     def _L_h(self, hidden: States) -> States:
-        scaled = float(self.gain) * hidden
-        largest = scaled.max(axis=1)
-        return np.asarray((largest + np.log(np.exp(scaled - largest[:, None]).sum(axis=1))) / float(self.gain))
+        return np.asarray(logsumexp(float(self.gain) * hidden, axis=1) / float(self.gain))
 
 
 @final
@@ -310,9 +302,8 @@ class LinearEpisodicMemory(EpisodicMemory):
 
     Notes
     -----
-    Equations are those of the authors' notes and code. There patterns are not divided by sqrt(N), a_s = .045 with N = 100, which
-    is 4.5 here, and the delayed term has the factor a_c where the general equations, used here, have sqrt(a_s) a_c. Parameters
-    with which they show sequences could not be read; T_d and a_c here (r = .8) were chosen for random patterns.
+    Equations are those of the authors' notes and code. There patterns are not divided by sqrt(N) (a_s = .045 with N = 100, which
+    is 4.5 here), and the delayed term has the factor a_c instead of sqrt(a_s) a_c. T_d and a_c were chosen for random patterns.
 
     Examples
     --------

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar, Literal, final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from seqattractor._checks import check_count, check_finite, check_memory, check_number, check_positive
+from seqattractor._checks import check_memory, check_number, check_positive
 from seqattractor.networks.online import OnlineMemory
 from seqattractor.networks.traits import Traits
 from seqattractor.noise import Seed, as_generator
@@ -63,7 +62,7 @@ class RateMemory(ContinuousMemory, OnlineMemory):
         self.patterns_ = np.array(list(stored.values()), dtype=np.int8)
 
     def traits(self) -> Traits:
-        """Return the traits: online and local weights, but the read-out knows the patterns."""
+        """Return the traits: online and local weights, but the read-out has the patterns."""
         return Traits(
             weights=("J_", "patterns_"),
             stores_patterns=True,
@@ -121,10 +120,9 @@ class HebbianRateMemory(RateMemory):
     with c_ij = 1 for a share c of all pairs, 0 for the others and for i = j, and K = c N. The model is made for normal patterns;
     +-1 are used as they are, with the same mean, 0, and variance, 1. A run starts with the rates r = phi(cue).
 
-    Nothing keeps the rates at one pattern: overlaps with neighbouring patterns grow and fade together, and a quarter of the units
-    and more would be wrong if patterns were read out by the sign of r - mean(r). As the authors tell recall by the correlation of
-    r with each pattern, the read-out here is the stored pattern with the largest correlation. `activity` gives the rates
-    themselves.
+    Overlaps with neighbouring patterns grow and fade together, so that the sign of r - mean(r) would be wrong in a quarter of the
+    units. As the authors judge recall by the correlation of r with each pattern, the read-out is the stored pattern with the
+    largest one; `activity` gives the rates themselves.
 
     Parameters
     ----------
@@ -149,17 +147,12 @@ class HebbianRateMemory(RateMemory):
         c_ij.
     patterns_ : ndarray of int8, shape (P, N)
         Every pattern once; only the read-out needs them.
-    n_features_in_, order_ : int
-
-    See Also
-    --------
-    rate_capacity : how many patterns for each connection such a network of many neurons can pass through.
 
     Notes
     -----
     Equations and parameters are those of the authors' published code, there with N = 40,000 and a connectivity of .005. At N =
-    100 overlaps fluctuate by 1 / sqrt(N): open sequences of up to four patterns are read out in order more often than not. Short
-    loops are not: their first pattern comes round while the others are still there, and the rates end in a mixture of all.
+    100 open sequences of up to four patterns are read out in order more often than not; the rates of short loops end in a
+    mixture of all patterns.
 
     References
     ----------
@@ -196,11 +189,10 @@ class SparseRateMemory(RateMemory):
 
         f(x) = q_f if x >= x_f else -(1 - q_f)        g(x) = q_g if x >= x_g else -(1 - q_g)
 
-    The model is made for normal patterns, of which the thresholds x_f = x_g = 1.645 let 5 % of the units count as active; it
-    takes q_g = .95, the share of silent units, so that g has the mean 0. A pattern of +-1 says itself which units are active: any
-    threshold above -1 and up to +1 does the same, and 0 is used. `q_g` should be the share of -1 in the patterns, 1/2 for random
-    ones. With q_f above it, a pattern calls the active units of the next one more strongly than it keeps the others silent. A run
-    starts with the rates r = phi(f(cue)). Patterns are read out as in `HebbianRateMemory`.
+    The model is made for normal patterns, of which thresholds of 1.645 let 5 % of the units count as active; for patterns of +-1
+    the threshold is 0. `q_g` should be the share of silent units, 1/2 for random patterns, so that g has the mean 0. With q_f
+    above it, a pattern calls the active units of the next one more strongly than it silences the others. A run starts with
+    r = phi(f(cue)).
 
     Parameters
     ----------
@@ -214,8 +206,8 @@ class SparseRateMemory(RateMemory):
 
     Notes
     -----
-    Equations, theta = .07 and sigma = .05 are those of the authors' published code, which has q_f = .8. That half of the units
-    are active here is far from the sparse patterns for which they show sparse rates and a larger capacity.
+    Equations, theta = .07 and sigma = .05 are those of the authors' published code, which has q_f = .8, q_g = .95 and sparse
+    patterns; for these they show a larger capacity.
 
     Examples
     --------
@@ -256,108 +248,3 @@ class SparseRateMemory(RateMemory):
 def _step(patterns: States, q: float) -> States:
     """Return q for active units, -(1 - q) for silent ones."""
     return np.where(patterns >= 0, q, q - 1)
-
-
-_DT = 0.01  # of tau
-_MOST = 10**8  # overlaps to compute
-
-
-def rate_capacity(theta: float = 0.22, sigma: float = 0.1) -> float:
-    """Return the largest load at which rate neurons with the bilinear Hebbian rule pass through a sequence (Gillett et al. 2020).
-
-    The network is that of `HebbianRateMemory` with A = 1, normal patterns, many neurons and many, but not all, connections. A
-    weak overlap with a pattern gives the next one an overlap G times as large, with u the variance of the currents, which all
-    patterns share: ``G = exp(-theta^2 / 2 (u + sigma^2)) / sqrt(2 pi (u + sigma^2))``. It survives for G = 1; the larger solution
-    u gives the load ``alpha_c = u / M`` with ``M = E[phi(z sqrt(u))^2]``, the mean squared rate for a standard normal z.
-
-    Parameters
-    ----------
-    theta, sigma : float
-        Threshold and width of the transfer function phi.
-
-    Returns
-    -------
-    float
-        Patterns for each connection of a neuron; 0 where no sequence is recalled at any load.
-
-    Examples
-    --------
-    >>> round(rate_capacity(theta=0.22, sigma=0.1), 3)
-    0.473
-    """
-    from scipy.integrate import quad
-    from scipy.optimize import brentq
-    from scipy.special import ndtr
-
-    theta, sigma = check_number(theta, "theta"), check_positive(sigma, "sigma")
-    # G falls with u + sigma^2 above theta^2, and is below 1 at 1 / (2 pi) if theta is not 0.
-    least, most = max(theta**2, 1e-12), 1 / (2 * math.pi)
-    if least >= most or _gain(least, theta) <= 1:
-        return 0.0
-    u = (most if theta == 0 else float(brentq(lambda w: _gain(w, theta) - 1, least, most, xtol=1e-15))) - sigma**2
-    if u <= 0:
-        return 0.0
-
-    def squared_rate(z: float) -> float:
-        return float(ndtr((z * math.sqrt(u) - theta) / sigma) ** 2 * math.exp(-z * z / 2) / math.sqrt(2 * math.pi))
-
-    return u / float(quad(squared_rate, -12, 12, points=[max(-11.0, min(11.0, theta / math.sqrt(u)))], epsabs=1e-12)[0])
-
-
-def rate_overlaps(
-    n_patterns: int, times: ArrayLike, *, first: float, theta: float = 0.22, sigma: float = 0.1
-) -> NDArray[np.float64]:
-    """Return the overlaps of the rates with each pattern of a sequence, as time goes on, for many neurons (Gillett et al. 2020).
-
-    With q_l = mean of xi^l r over neurons, normal patterns and few of them for each connection::
-
-        tau dq_l/dt = -q_l + G q_{l-1}       G = exp(-theta^2 / 2 (R^2 + sigma^2)) / sqrt(2 pi (R^2 + sigma^2))
-
-    where R^2, the variance of the currents, is the sum of q_l^2 over all patterns but the last, which calls none.
-
-    Parameters
-    ----------
-    n_patterns : int
-        P.
-    times : array, shape (n,)
-        In units of tau, rising, from 0 on.
-    first : float
-        q of the first pattern at time 0; the others are 0.
-    theta, sigma : float
-        Threshold and width of the transfer function phi.
-
-    Returns
-    -------
-    ndarray, shape (n, P)
-
-    Examples
-    --------
-    >>> q = rate_overlaps(8, np.arange(8), first=0.4)
-    >>> q.argmax(axis=1)  # one pattern per time constant
-    array([0, 1, 2, 3, 4, 5, 6, 7])
-    """
-    n_patterns, sigma = check_count(n_patterns, "n_patterns"), check_positive(sigma, "sigma")
-    theta, wanted = check_number(theta, "theta"), check_finite(times, "times", "n")
-    if wanted[0] < 0 or np.any(np.diff(wanted) < 0):
-        raise ValueError("times must rise, from 0 on.")
-    if wanted[-1] * n_patterns > _MOST * _DT:
-        raise ValueError(
-            f"n_patterns times the last of the times must be at most {_MOST * _DT:g}, but it is {wanted[-1] * n_patterns:g}."
-        )
-    check_memory(8 * n_patterns * (len(wanted) + 4), f"the overlaps with {n_patterns} patterns")
-    q = np.zeros(n_patterns)
-    q[0] = check_number(first, "first")
-    path, now = [], 0.0
-    for time in wanted:
-        steps = max(1, math.ceil((time - now) / _DT))
-        for _ in range(steps):
-            gain = _gain(float(np.sum(q[:-1] ** 2)) + sigma**2, theta)
-            q = q + (time - now) / steps * (gain * np.concatenate([[0.0], q[:-1]]) - q)
-        path.append(q)
-        now = time
-    return np.array(path)
-
-
-def _gain(variance: float, theta: float) -> float:
-    """G, by what an overlap is multiplied from one pattern to the next, for currents with this variance, sigma^2 included."""
-    return math.exp(-(theta**2) / (2 * variance)) / math.sqrt(2 * math.pi * variance)

@@ -11,7 +11,7 @@ from typing import ClassVar, Literal, NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
-from seqattractor._checks import check_count, check_memory, check_not_negative, check_positive, is_auto
+from seqattractor._checks import check_count, check_memory, check_not_negative, check_positive
 from seqattractor.engine import kernels
 from seqattractor.engine.kernels import has_kernels
 from seqattractor.engine.problem import ProgressCallback
@@ -24,6 +24,9 @@ from seqattractor.zoo.continuous import ContinuousMemory, States
 from seqattractor.zoo.pinned import least_squares_step
 
 _EVERY = 2  # steps: as often weights learn
+_DENSITY = 0.1  # of the random couplings
+_INPUT_STRENGTH = 5.0
+_DELTA = 1.0  # P starts as I / delta; the strength of the ridge
 
 
 @final
@@ -40,28 +43,23 @@ class InnateTrajectoryMemory(ContinuousMemory):
     it. Patterns are read out as sign(W_out r), one per `read_out_interval`; W_out is what recursive least squares over noisy
     runs come to, which is ridge regression.
 
-    The equations, the rule and its constants are those of a published replication; that the cue itself is the input is ours. The
-    network is shown the first pattern of a sequence and nothing else: noise on patterns that it has answered does not reach it.
-    What follows the end of a sequence is chaos.
+    The equations, the rule and its constants are those of a published replication; that the cue itself is the input is ours.
+    Noise on patterns that it has answered does not reach the network. What follows the end of a sequence is chaos.
 
     Parameters
     ----------
     n_hidden : int
         M, the number of recurrent neurons.
-    g, connection_probability : float
-        Strength and density of the random couplings.
+    g : float
+        Strength of the random couplings, which join a tenth of all pairs.
     plastic_fraction : float
         The fraction of neurons whose incoming weights learn.
     trials : int
         How often each sequence is practised; the read-out then learns from as many runs.
     noise : float
-        Standard deviation of the noise current while practising.
-    cue_flips : int or "auto"
-        Up to how many units of the cue are flipped while practising; "auto" is N / 10.
-    pulse, input_strength : float
-        How long (ms) and how strongly the cue is shown.
-    delta : float
-        P starts as I / delta; the strength of the ridge.
+        Standard deviation of the noise current while practising; besides, up to a tenth of the units of the cue are flipped.
+    pulse : float
+        How long the cue is shown, in ms.
     tau, dt, read_out_interval : float
         Time constant, step of integration, and the time from one pattern to the next, in ms.
     on_conflict, random_state
@@ -72,7 +70,6 @@ class InnateTrajectoryMemory(ContinuousMemory):
     W_, W_in_, W_out_ : ndarray, shapes (M, M), (M, N) and (N, M)
     trajectory_errors_ : ndarray, shape (trials,)
         Mean distance of the rates from the target while practising.
-    n_features_in_, order_ : int
 
     References
     ----------
@@ -90,14 +87,10 @@ class InnateTrajectoryMemory(ContinuousMemory):
     n_hidden: int = 300
     _: KW_ONLY
     g: float = 1.5
-    connection_probability: float = 0.1
     plastic_fraction: float = 0.6
     trials: int = 30
     noise: float = 0.001
-    cue_flips: int | Literal["auto"] = "auto"
     pulse: float = 50.0
-    input_strength: float = 5.0
-    delta: float = 1.0
     tau: float = 10.0
     dt: float = 1.0
     read_out_interval: float = 40.0
@@ -111,20 +104,27 @@ class InnateTrajectoryMemory(ContinuousMemory):
         "trajectory_errors_": "float E",
     }
     _values: ClassVar[dict[str, str]] = {"n_hidden": "size M", "trials": "size E"}
+    _traits = Traits(
+        weights=("W_", "W_in_", "W_out_"),
+        stores_patterns=False,
+        online=True,
+        local=False,
+        note="is shown the cue once, so that noise on what it answers does not reach it; goes through a sequence once",
+    )
 
     def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
         """Record what the network does by itself, practise it, and learn to read patterns off it."""
         rng, M, N = as_generator(self.random_state), int(self.n_hidden), self.n_features_in_
         check_memory(16 * M * (M + N), f"a network of {M} recurrent neurons")
-        wiring = draw_wiring(M, float(self.connection_probability), float(self.g), rng)
-        self.W_in_ = rng.standard_normal((M, N)) * (float(self.input_strength) / np.sqrt(N))
+        wiring = draw_wiring(M, _DENSITY, float(self.g), rng)
+        self.W_in_ = rng.standard_normal((M, N)) * (_INPUT_STRENGTH / np.sqrt(N))
         sequences = rejoin(transitions)
         cues = [X[0] for X in sequences]
         steps, _ = self._steps()
         lasting = [steps * (len(X) - 1) for X in sequences]
         n_plastic, K = round(float(self.plastic_fraction) * M), wiring.weights.shape[1]
         check_memory(8 * n_plastic * K * K, f"least squares for {n_plastic} neurons")
-        P = np.tile(np.eye(K) / float(self.delta), (n_plastic, 1, 1))
+        P = np.tile(np.eye(K) / _DELTA, (n_plastic, 1, 1))
         wanted = [self._run(wiring, cue, steps, None) for cue, steps in zip(cues, lasting, strict=True)]
         distances = []
         for trial in range(int(self.trials)):
@@ -139,11 +139,11 @@ class InnateTrajectoryMemory(ContinuousMemory):
             for k, X in enumerate(sequences)
         ]
         r, x = (np.concatenate(part).astype(np.float64) for part in zip(*samples, strict=True))
-        self.W_out_ = np.asarray(np.linalg.solve(r.T @ r + float(self.delta) * np.eye(M), r.T @ x).T, dtype=np.float64)
+        self.W_out_ = np.asarray(np.linalg.solve(r.T @ r + _DELTA * np.eye(M), r.T @ x).T, dtype=np.float64)
         self.W_ = wiring.matrix()
         self.trajectory_errors_ = np.array(distances).reshape(-1, len(cues)).mean(axis=1)
         if not np.isfinite(self.W_).all():
-            raise ValueError("learning diverged: the weights are not finite; raise delta or lower g.")
+            raise ValueError("learning diverged: the weights are not finite; lower g.")
         return 0, int(self._wrong_units(transitions).sum())
 
     def _begin(self, cues: States) -> States:
@@ -167,27 +167,13 @@ class InnateTrajectoryMemory(ContinuousMemory):
         """The rates r."""
         return np.tanh(states)
 
-    def traits(self) -> Traits:
-        """Return the traits."""
-        return Traits(
-            weights=("W_", "W_in_", "W_out_"),
-            stores_patterns=False,
-            online=True,
-            local=False,
-            note="is shown the cue once, so that noise on what it answers does not reach it; goes through a sequence once",
-        )
-
     def check_parameters(self) -> None:
         """Raise for invalid parameters."""
         check_count(self.n_hidden, "n_hidden")
         check_count(self.trials, "trials")
-        if not is_auto(self.cue_flips):
-            check_count(self.cue_flips, "cue_flips", 0)
-        for name in ("g", "input_strength", "delta", "tau"):
-            check_positive(getattr(self, name), name)
+        check_positive(self.g, "g")
+        check_positive(self.tau, "tau")
         check_not_negative(self.noise, "noise")
-        if check_positive(self.connection_probability, "connection_probability") > 1:
-            raise ValueError(f"connection_probability must be at most 1, but it is {self.connection_probability:g}.")
         if check_not_negative(self.plastic_fraction, "plastic_fraction") > 1:
             raise ValueError(f"plastic_fraction must be at most 1, but it is {self.plastic_fraction:g}.")
         self._check_times("pulse")
@@ -197,9 +183,8 @@ class InnateTrajectoryMemory(ContinuousMemory):
         return max(1, round(float(self.pulse) / self._steps()[1]))
 
     def _flipped(self, cue: Patterns, rng: np.random.Generator) -> Patterns:
-        """A cue with some of its units flipped, as many as chance says."""
-        most = self.n_features_in_ // 10 if is_auto(self.cue_flips) else min(int(self.cue_flips), self.n_features_in_)
-        return flip(cue, int(rng.integers(0, most + 1)), rng)
+        """Flip some units of a cue, a tenth of them at most."""
+        return flip(cue, int(rng.integers(0, self.n_features_in_ // 10 + 1)), rng)
 
     def _run(
         self,

@@ -21,7 +21,7 @@ _OVERLAPS = 4_000_000  # of states with patterns that are held at a time
 class LookupMemory(OnlineMemory):
     """A look-up table: find the stored pattern nearest to the state and answer with its successor.
 
-    It is not a neural network but a yardstick for them: nothing that knows only these patterns can do better from a cue with
+    It is not a neural network but a yardstick for them: nothing that has seen only these patterns can do better from a cue with
     random flips. With ``order=k`` it is an n-gram model that looks at the last k patterns. Between equally near
     patterns, and between several successors of one pattern (``on_conflict="learn"``), the most frequent transition wins, then
     the one that was seen first.
@@ -37,7 +37,6 @@ class LookupMemory(OnlineMemory):
         Every transition that was seen, once.
     counts_ : ndarray of int, shape (P,)
         How often it was seen.
-    n_features_in_, order_ : int
 
     Examples
     --------
@@ -54,6 +53,13 @@ class LookupMemory(OnlineMemory):
 
     deterministic = True
     _arrays: ClassVar[dict[str, str]] = {"patterns_": "pattern T kN", "successors_": "pattern T N", "counts_": "count T"}
+    _traits = Traits(
+        weights=("patterns_", "successors_"),
+        stores_patterns=True,
+        online=True,
+        local=False,
+        note="no network: a table of all patterns, searched for the nearest",
+    )
 
     def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:
         """Return the successor of the stored pattern nearest to each state: (B, order * N) -> (B, N)."""
@@ -79,13 +85,3 @@ class LookupMemory(OnlineMemory):
         first = np.unique(number, return_index=True)[1]
         self.patterns_, self.successors_ = inputs[first], targets[first]
         self.counts_ = np.bincount(number, weights=counts).astype(np.int64)
-
-    def traits(self) -> Traits:
-        """Return the traits: this is not a network."""
-        return Traits(
-            weights=("patterns_", "successors_"),
-            stores_patterns=True,
-            online=True,
-            local=False,
-            note="no network: a table of all patterns, searched for the nearest",
-        )

@@ -29,8 +29,7 @@ class MixedSequenceMemory(PatternStore):
 
         S_i' = sign sum_mu [ xi_i^mu f_S(m_i^mu) + slow_weight xi_i^{mu+1} f_A(mbar_i^mu) ]
 
-    f_S and f_A may be different functions. They count as they are defined in `DenseSequenceMemory`, with f(1) = 1 for
-    polynomials and exponentials; a softmax is divided by its sum over mu.
+    f_S and f_A may be different functions, defined as in `DenseSequenceMemory`; a softmax is divided by its sum over mu.
 
     Parameters
     ----------
@@ -53,7 +52,6 @@ class MixedSequenceMemory(PatternStore):
         A row of zeros where a sequence ends.
     inverse_ : ndarray, shape (P, P)
         O^+; only with the pseudo-inverse.
-    n_features_in_, order_ : int
 
     References
     ----------
@@ -96,9 +94,9 @@ class MixedSequenceMemory(PatternStore):
     def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:
         """Return the pattern after each state, (B, N) -> (B, N); `memory` holds the last states and is changed."""
         past = remember(self.start(states) if memory is None else memory, states)
-        held = Call(states.astype(np.int32) * self.slow_steps, "patterns_")
-        called = Call(past, "successors_", float(self.slow_weight))
-        return self._answers(self._interactions(), [held, called])
+        hold, call = self._interactions()
+        held = Call(hold, states.astype(np.int32) * self.slow_steps, "patterns_")
+        return self._answers([held, Call(call, past, "successors_", float(self.slow_weight))])
 
     def check_parameters(self) -> None:
         """Raise for invalid parameters."""

@@ -42,8 +42,8 @@ class PinnedRateMemory(ContinuousMemory):
     input J r of every unit follow straight lines from pattern to pattern, which stand at +-`amplitude`, one per
     `read_out_interval`: the state must keep moving, since nothing else encodes the time.
 
-    Equation, rule and g were verified against a public replication. The published network also gets frozen noise as an input, a
-    clock of its own, which is left out here, so that the cue decides what is recalled.
+    Equation, rule and g were verified against a public replication. The frozen noise that is an input of the published network is
+    left out, so that the cue decides what is recalled.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class PinnedRateMemory(ContinuousMemory):
     Attributes
     ----------
     J_ : ndarray, shape (N, N)
-    visible_errors_, n_iter_, converged_, n_features_in_, order_
+    visible_errors_, n_iter_, converged_
         As in `SequenceAttractor`; errors are units that were read out wrong.
 
     References
@@ -97,6 +97,8 @@ class PinnedRateMemory(ContinuousMemory):
 
     _arrays: ClassVar[dict[str, str]] = {"J_": "float N N", "visible_errors_": "count E"}
     _values: ClassVar[dict[str, str]] = {"n_iter_": "size E", "converged_": "flag"}
+    # Least squares need the inverse of a correlation matrix, which no synapse has.
+    _traits = Traits(weights=("J_",), stores_patterns=False, online=True, local=False)
 
     def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
         """Practise all sequences until an epoch has no error."""
@@ -141,10 +143,6 @@ class PinnedRateMemory(ContinuousMemory):
 
     def _read_out(self, states: States) -> Patterns:
         return sign(states)
-
-    def traits(self) -> Traits:
-        """Return the traits: least squares need the inverse of a correlation matrix, which no synapse has."""
-        return Traits(weights=("J_",), stores_patterns=False, online=True, local=False)
 
     def check_parameters(self) -> None:
         """Raise for invalid parameters."""

@@ -39,9 +39,7 @@ class PredictiveCodingMemory(OnlineMemory):
     tol : float
         Learning ends after an epoch with a mean squared error of the predictions below it. Ending earlier can make the
         network more robust.
-    init_scale : float
-        The standard deviation of the initial weights.
-    order, on_conflict, random_state, verbose
+    order, on_conflict, verbose
         As in `SequenceAttractor`.
 
     Attributes
@@ -51,7 +49,7 @@ class PredictiveCodingMemory(OnlineMemory):
         Units predicted with the wrong sign, in each epoch.
     losses_ : ndarray, shape (n_epochs,)
         Mean squared errors of the predictions.
-    n_iter_, converged_, n_features_in_, order_
+    n_iter_, converged_
         As in `SequenceAttractor`.
 
     References
@@ -71,15 +69,14 @@ class PredictiveCodingMemory(OnlineMemory):
     learning_rate: float = 0.5
     max_epochs: int = 500
     tol: float = 1e-6
-    init_scale: float = 0.0
     order: int | Literal["auto"] = 1
     on_conflict: Literal["raise", "learn"] = "raise"
-    random_state: Seed = None
     verbose: int = 0
 
     deterministic = True
     _arrays: ClassVar[dict[str, str]] = {"W_": "float N kN", "visible_errors_": "count E", "losses_": "float E"}
     _values: ClassVar[dict[str, str]] = {"n_iter_": "size E", "converged_": "flag"}
+    _traits = Traits(weights=("W_",), stores_patterns=False, online=True, local=True)
 
     def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
         """Learn until an epoch predicts well enough."""
@@ -88,9 +85,8 @@ class PredictiveCodingMemory(OnlineMemory):
         return self._last_errors()
 
     def _init_learning(self, transitions: Transitions) -> None:
-        """Draw the initial weights."""
-        N = self.n_features_in_
-        self.W_ = as_generator(self.random_state).standard_normal((N, N * self.order_)) * float(self.init_scale)
+        """Start from zero weights."""
+        self.W_ = np.zeros((self.n_features_in_, self.n_features_in_ * self.order_))
         self.losses_ = np.zeros(0)
         self._no_errors_yet()
 
@@ -106,27 +102,19 @@ class PredictiveCodingMemory(OnlineMemory):
         """Return the one layer that there is: f(+-1) is +-tanh(1), so that even a sum of whole weights is rounded."""
         return (Layer.of(self.W_ * np.tanh(np.ones(1)), rounded=True),)
 
-    def traits(self) -> Traits:
-        """Return the traits: the delta rule is online and local."""
-        return Traits(weights=("W_",), stores_patterns=False, online=True, local=True)
-
     def check_parameters(self) -> None:
         """Raise for invalid parameters."""
         if check_positive(self.learning_rate, "learning_rate") >= 2:
             raise ValueError(f"learning_rate must be below 2 to be stable, but it is {self.learning_rate}.")
         check_count(self.max_epochs, "max_epochs")
         check_not_negative(self.tol, "tol")
-        check_not_negative(self.init_scale, "init_scale")
 
     def _go_on(self, transitions: Transitions, max_epochs: int, callback: ProgressCallback | None) -> None:
-        """Learn for some epochs, W += rate eps f(x)^T / |f(x)|^2, and add their errors to those recorded.
-
-        That is linear in the targets, so that a whole epoch is one triangular system, the same for all neurons, instead of a
-        loop over transitions: at transition t, eps(t) is the error before the epoch less what the steps since then have
-        mended, eps(t) + rate sum_{s<t} K(t,s) eps(s) = eps_before(t), with K(t,s) = f(x(t)).f(x(s)) / |f(x(s))|^2.
-        """
+        """Learn for some epochs, W += rate eps f(x)^T / |f(x)|^2, and add their errors to those recorded."""
         from scipy.linalg import solve_triangular
 
+        # A whole epoch is one triangular system, the same for all neurons: the error eps(t) is the one before the epoch less
+        # what earlier steps have mended, eps(t) + rate sum_{s<t} K(t,s) eps(s), with K(t,s) = f(x(t)).f(x(s)) / |f(x(s))|^2.
         rate, x, wanted = float(self.learning_rate), _f(transitions.inputs), transitions.targets.astype(np.float64)
         scaled = x / (x**2).sum(axis=1, keepdims=True)
         K = x @ scaled.T
@@ -179,11 +167,9 @@ class LatentPredictiveMemory(OnlineMemory):
     inference_steps, inference_rate : int, float
         Of the descent to the latent state.
     query : {"recalled", "offline"}
-        From what latent states are inferred during recall. "recalled": from every pattern as it was recalled, thresholded.
-        "offline", the authors' own way: from the cue alone; the latent state then runs on by itself, z(t+1) = W_r f(z(t)), and is
-        inferred again only from a pattern that the network did not predict (after noise, or a wrong prediction in `score`).
-    init_scale : float or None
-        The standard deviation of the initial weights; by default 1 / sqrt(n_latent).
+        From what latent states are inferred during recall. "recalled": from every recalled pattern. "offline", the authors' own
+        way: from the cue; the latent state then runs on by itself, z(t+1) = W_r f(z(t)), and is inferred again only from a
+        pattern that the network did not predict, as after noise.
     on_conflict, random_state, verbose
         As in `SequenceAttractor`.
 
@@ -191,7 +177,7 @@ class LatentPredictiveMemory(OnlineMemory):
     ----------
     W_r_, W_o_ : ndarray, shapes (H, H) and (N, H)
         Latent to latent, from one step to the next, and latent to visible.
-    visible_errors_, losses_, n_iter_, converged_, n_features_in_, order_
+    visible_errors_, losses_, n_iter_, converged_
         As in `PredictiveCodingMemory`.
 
     Examples
@@ -211,7 +197,6 @@ class LatentPredictiveMemory(OnlineMemory):
     inference_steps: int = 100
     inference_rate: float = 0.01
     query: Literal["recalled", "offline"] = "recalled"
-    init_scale: float | None = None
     on_conflict: Literal["raise", "learn"] = "raise"
     random_state: Seed = None
     verbose: int = 0
@@ -223,6 +208,7 @@ class LatentPredictiveMemory(OnlineMemory):
         "losses_": "float E",
     }
     _values: ClassVar[dict[str, str]] = {"n_iter_": "size E", "converged_": "flag", "n_latent": "size H"}
+    _traits = Traits(weights=("W_r_", "W_o_"), stores_patterns=False, online=True, local=True)
 
     def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
         """Learn until an epoch predicts well enough."""
@@ -238,15 +224,14 @@ class LatentPredictiveMemory(OnlineMemory):
         rng = as_generator(self.random_state)
         N, H = self.n_features_in_, int(self.n_latent)
         check_memory(16 * H * (H + N), f"a network of {H} latent neurons")
-        scale = 1 / np.sqrt(H) if self.init_scale is None else float(self.init_scale)
-        self.W_r_, self.W_o_ = rng.standard_normal((H, H)) * scale, rng.standard_normal((N, H)) * scale
+        self.W_r_, self.W_o_ = (rng.standard_normal((rows, H)) * (1 / np.sqrt(H)) for rows in (H, N))
         self.losses_ = np.zeros(0)
         self._no_errors_yet()
 
     def _present(self, transitions: Transitions) -> None:
         """Go once through the sequences; the latent state starts anew with each."""
         sequences = [x.astype(np.float64) for x in rejoin(transitions)]
-        with np.errstate(over="ignore", invalid="ignore"):  # said below
+        with np.errstate(over="ignore", invalid="ignore"):  # raised below
             wrong, loss = self._learn(sequences)
         if not all((np.abs(W) < LARGEST).all() for W in (self.W_r_, self.W_o_)):
             raise ValueError(
@@ -268,17 +253,13 @@ class LatentPredictiveMemory(OnlineMemory):
         if self.query == "recalled":
             latent[:] = self._infer(states.astype(np.float64), latent)[0]
         else:
-            told = (states != predicted).any(axis=1)  # something that the network did not predict itself
-            inferred = self._infer(states[told].astype(np.float64), latent[told])[0]
-            latent[~told] = np.tanh(latent[~told]) @ self.W_r_.T
-            latent[told] = inferred
+            shown = (states != predicted).any(axis=1)  # something that the network did not predict itself
+            inferred = self._infer(states[shown].astype(np.float64), latent[shown])[0]
+            latent[~shown] = np.tanh(latent[~shown]) @ self.W_r_.T
+            latent[shown] = inferred
         following = sign(self._predict(latent))
         predicted[:] = following if self.query == "offline" else predicted
         return following
-
-    def traits(self) -> Traits:
-        """Return the traits: both rules are online and local."""
-        return Traits(weights=("W_r_", "W_o_"), stores_patterns=False, online=True, local=True)
 
     def check_parameters(self) -> None:
         """Raise for invalid parameters."""
@@ -289,8 +270,6 @@ class LatentPredictiveMemory(OnlineMemory):
         check_count(self.inference_steps, "inference_steps", 1, _MOST_STEPS)
         check_positive(self.inference_rate, "inference_rate")
         check_choice(self.query, "query", ("recalled", "offline"))
-        if self.init_scale is not None:
-            check_not_negative(self.init_scale, "init_scale")
 
     def _infer(self, x: Floats, before: Floats) -> tuple[Floats, Floats]:
         """Return the latent states (B, H) for visible states x (B, N) after states `before`, and the prior W_r f(before)."""

@@ -40,7 +40,7 @@ class RecurrentNetwork(SequenceMemory):
 
     All weights go down the gradient of the logistic loss through the whole sequence, by Adam, with flipped units in the inputs,
     so that predictions withstand noise. Now and then the hidden state is forgotten, so that recall can start anywhere. A sequence
-    whose last pattern is its first goes on round after round. It is neither local nor online, and there is no promise that it
+    whose last pattern is its first is learned as a loop. It is neither local nor online, and there is no promise that it
     converges; but a pattern may have different successors (``on_conflict="learn"``).
 
     Parameters
@@ -71,7 +71,6 @@ class RecurrentNetwork(SequenceMemory):
     n_iter_ : int
     converged_ : bool
         Whether every transition is made without noise, where the network is led through each sequence.
-    n_features_in_, order_ : int
 
     References
     ----------
@@ -107,6 +106,13 @@ class RecurrentNetwork(SequenceMemory):
         "losses_": "float E",
     }
     _values: ClassVar[dict[str, str]] = {"n_hidden": "size H", "n_iter_": "size E", "converged_": "flag"}
+    _traits = Traits(
+        weights=("W_in_", "W_rec_", "W_out_", "hidden_bias_", "visible_bias_"),
+        stores_patterns=False,
+        online=False,
+        local=False,
+        note="trained by backpropagation through time",
+    )
 
     def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
         """Go down the gradient until an epoch predicts well enough."""
@@ -137,7 +143,7 @@ class RecurrentNetwork(SequenceMemory):
         x, target, end = sequence
         keeps = (rng.random((len(x), _COPIES)) >= self.forgetting).astype(np.float64)
         goes_round = np.array_equal(x[0], target[-1])
-        keeps[0, 0 if goes_round else slice(None)] = 0.0  # one copy of a loop starts anew, the others go on
+        keeps[0, 0 if goes_round else slice(None)] = 0.0  # one copy of a loop starts anew, the others continue
         flips = 1.0 - 2.0 * (rng.random((len(x), _COPIES, x.shape[1])) < self.noise)
         weights = self._weights()
         run = backpropagate(weights, x[:, None] * flips, target, end, keeps)
@@ -155,16 +161,6 @@ class RecurrentNetwork(SequenceMemory):
         weights = self._weights()
         hidden[:] = _step(weights, states.astype(np.float64), hidden)
         return sign(_read_out(weights, hidden))
-
-    def traits(self) -> Traits:
-        """Return the traits: backpropagation through time needs whole sequences, and errors from elsewhere."""
-        return Traits(
-            weights=("W_in_", "W_rec_", "W_out_", "hidden_bias_", "visible_bias_"),
-            stores_patterns=False,
-            online=False,
-            local=False,
-            note="trained by backpropagation through time",
-        )
 
     def check_parameters(self) -> None:
         """Raise for invalid parameters."""
@@ -235,7 +231,7 @@ def backpropagate(weights: Weights, x: Floats, target: Floats, start: Floats, ke
     margin = y * target[:, None]
     loss = float(np.logaddexp(0.0, -2 * margin).mean())
     e_y = (np.tanh(y) - target[:, None]) / y.size
-    e_u = e_y @ weights.W_out  # errors of hidden neurons: at first only what their own step says
+    e_u = e_y @ weights.W_out  # errors of hidden neurons: at first only of their own step
     from_later = np.zeros_like(h[0])
     for t in range(n - 1, -1, -1):
         e_u[t] = (e_u[t] + from_later) * (1 - h[t] ** 2)

@@ -9,7 +9,7 @@ from itertools import combinations
 from typing import Any, ClassVar, Literal, NamedTuple, final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from seqattractor._checks import check_choice, check_count, check_memory, check_number, check_positive, is_auto, is_count, say
 from seqattractor.engine.grid import exact_rows
@@ -87,21 +87,19 @@ class ScaffoldMemory(SequenceMemory):
 
         p = f0(W_ps s),   phases = argmax in each module of W_gp p,   phases + 1,   s' = sign(W_sp f(W_pg g))
 
-    with f0(u) = sign(u) or max(u, 0), and W_gp the sum of g^k p^kT over all labels. Errors do not add up from step to step,
-    since the labels go on without the patterns. Patterns are read out exactly as long as there are no more of them than hidden
-    neurons. What limits recall from a noisy cue is that W_ps sees only N units: it is weak where sequences are longer than N.
+    with f0(u) = sign(u) or max(u, 0), and W_gp the sum of g^k p^kT over all labels. Patterns are read out exactly as long as
+    there are no more of them than hidden neurons; finding the label of a noisy cue is weak where sequences are longer than N.
 
-    Sequences have consecutive blocks of labels. That the last label of a closed sequence leads to its first one, and that
-    recall stays at the end of an open one, is stored as it is (`ends_`, `goes_to_`), not learned.
+    Sequences have consecutive blocks of labels. What follows the last label of each is stored (`ends_`, `goes_to_`), not learned.
 
     Parameters
     ----------
     n_hidden : int
         M, the number of hidden neurons.
     periods : tuple of int or "auto"
-        l_m. Their product is the number of labels there are. "auto" takes two neighbouring whole numbers for four
-        times as many labels as there are patterns. Larger periods find the label of a noisy cue more often, with more weights:
-        a single period as long as the sequence is a look-up table.
+        l_m. Their product is the number of labels; "auto" takes two neighbouring whole numbers for four times as many as there
+        are patterns. Larger periods find the label of a noisy cue more often: a single one as long as the sequence is a look-up
+        table.
     code : {"sign", "relu"}
         f: that of MESH or of Vector-HaSH.
     threshold : float
@@ -111,9 +109,8 @@ class ScaffoldMemory(SequenceMemory):
     ridge : float
         Of "ridge".
     query : {"offline", "recalled"}
-        From what labels are found during recall. "offline": from the cue alone, and again only from a pattern that the network
-        did not predict itself (after noise, or a wrong prediction in `score`). "recalled": from every pattern, as in the authors'
-        notebook, which predicts one step ahead.
+        From what labels are found during recall. "offline": from the cue, and again only from a pattern that the network did not
+        predict itself, as after noise. "recalled": from every pattern, as in the authors' notebook.
     on_conflict, random_state
         As in `SequenceAttractor`. With "learn" an offline query distinguishes the places of a repeated pattern; as a cue it is
         found at the first of them.
@@ -129,17 +126,16 @@ class ScaffoldMemory(SequenceMemory):
     periods_ : ndarray of int, shape (modules,)
     ends_, goes_to_ : ndarray of int, shape (S,)
         Labels that do not lead to the next one, and where they lead.
-    visible_errors_, n_iter_, converged_, n_features_in_, order_
+    visible_errors_, n_iter_, converged_
         As in `HebbianMemory`; the network is led through each sequence.
 
     Notes
     -----
-    The layers, W_gp, both pseudo-inverses and the nonlinearities are as in the authors' code (FieteLab's MESH and VectorHaSH).
-    Ours are: modules of one dimension, all weights W_pg, a move that is always one step, ridge regression for the cue, and recall
-    that runs on by itself.
+    As in the authors' code (FieteLab's MESH and VectorHaSH), but for modules of one dimension, all weights W_pg, a move that is
+    always one step, ridge regression for the cue, and recall that runs on by itself.
 
     Unused labels step on until they come to the first one, so that a single closed sequence is recalled sooner or later from
-    *any* cue. Judge recall by the right place (`sa.basin_fraction`), not by the loop as such (`sa.retrieved`).
+    *any* cue. Judge recall by the right place (`sa.basin_fraction`), not by `sa.retrieved`.
 
     References
     ----------
@@ -182,6 +178,14 @@ class ScaffoldMemory(SequenceMemory):
         "n_iter_": "size E",
         "converged_": "flag",
     }
+    # The pseudo-inverse needs all patterns at once.
+    _traits = Traits(
+        weights=("W_pg_", "W_gp_", "W_sp_", "W_ps_", "ends_", "goes_to_"),
+        stores_patterns=False,
+        online=False,
+        local=False,
+        note="labels step on by themselves; how sequences end is stored, not learned",
+    )
 
     def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
         """Lay the sequences out along the labels, and tie patterns and hidden codes to each other."""
@@ -215,51 +219,19 @@ class ScaffoldMemory(SequenceMemory):
         """Return the pattern after each state, (B, N) -> (B, N); `memory` holds the labels and is changed."""
         carried = self.start(states) if memory is None else memory
         labels, predicted = carried[:, 0], carried[:, 1:]
-        told = (states != predicted).any(axis=1) | (self.query == "recalled")
-        labels[told] = self._labels_of(states[told])
+        shown = (states != predicted).any(axis=1) | (self.query == "recalled")
+        labels[shown] = self._labels_of(states[shown])
         labels[:] = self._after(labels)
         following = sign(self._codes(labels) @ self.W_sp_.T)
         predicted[:] = following
         return following
 
-    def labels_of(self, states: ArrayLike) -> Labels:
-        """Find the label of each state.
-
-        Parameters
-        ----------
-        states : array of +-1, shape (B, N) or (N,)
-
-        Returns
-        -------
-        ndarray of int, shape (B,)
-            The place at which each pattern was stored, sequence after sequence, if it is found.
-
-        Examples
-        --------
-        >>> import seqattractor as sa
-        >>> X = sa.datasets.random_periodic(20, 100, rng=0)
-        >>> sa.zoo.ScaffoldMemory(n_hidden=200, random_state=0).fit(X).labels_of(sa.noise.flip(X[5:8], 10, rng=1))
-        array([5, 6, 7])
-        """
-        batch, _ = self._as_states(states, "states")
-        return self._labels_of(batch.reshape(len(batch), -1))
-
     def _labels_of(self, states: Patterns) -> Labels:
-        """Return the label of each state of a checked batch."""
+        """Find the label of each state, (B, N) -> (B,): the place at which the pattern was stored, sequence after sequence."""
         drive = states.astype(np.float64) @ self.W_ps_.T
         hidden = np.maximum(drive, 0.0) if self.code == "relu" else sign(drive).astype(np.float64)
         scores = np.split(hidden @ self.W_gp_.T, np.cumsum(self.periods_)[:-1], axis=1)
         return _label_at(np.stack([np.argmax(module, axis=1) for module in scores], axis=1), self.periods_)
-
-    def traits(self) -> Traits:
-        """Return the traits: the pseudo-inverse needs all patterns at once."""
-        return Traits(
-            weights=("W_pg_", "W_gp_", "W_sp_", "W_ps_", "ends_", "goes_to_"),
-            stores_patterns=False,
-            online=False,
-            local=False,
-            note="labels step on by themselves; how sequences end is stored, not learned",
-        )
 
     def check_parameters(self) -> None:
         """Raise for invalid parameters."""

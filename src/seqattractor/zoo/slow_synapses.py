@@ -30,16 +30,14 @@ class SlowSynapseMemory(OnlineMemory):
         xi' = sign(W_S xi + slow_weight W xi_mean)      W_S = sum_t x(t) x(t)^T      W = sum_t x(t+1) x(t)^T
 
     so that the network dwells at each pattern: with lambda > 1 and orthogonal patterns for floor(tau (1 + 1/lambda) / 2) + 1
-    steps, as follows from the fields, and with random ones for about as long. (For an average that fades exponentially, fields
-    cross after -tau ln(1 - 1/sqrt(lambda)) steps; traces of older patterns disturb the transition, and it is not offered here.)
+    steps, as follows from the fields, and with random ones for about as long.
 
     Parameters
     ----------
     slow_weight : float
         lambda, by which the slow synapses outweigh the fast ones.
     slow_steps : int
-        tau, the number of steps over which slow synapses average. Recall starts as if the cue had been there for that long,
-        so that the first step already goes on; then each pattern is held for some steps.
+        tau, the number of steps over which slow synapses average. Recall starts as if the cue had been there for that long.
     on_conflict : {"raise", "learn"}
         As in `SequenceAttractor`.
 
@@ -47,7 +45,7 @@ class SlowSynapseMemory(OnlineMemory):
     ----------
     W_, W_S_ : ndarray, shape (N, N)
         The slow and the fast weights.
-    visible_errors_, n_iter_, converged_, n_features_in_, order_
+    visible_errors_, n_iter_, converged_
         As in `HebbianMemory`.
 
     References

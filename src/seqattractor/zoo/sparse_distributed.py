@@ -26,9 +26,8 @@ class SparseDistributedMemory(OnlineMemory):
         zeta_m = 1 for the n_active addresses nearest to xi, else 0
         V = sum_t x(t+1) zeta(t)^T          xi' = sign(V zeta)
 
-    or zeta_m = 1 where address m differs from xi in at most `radius` units. Only V learns, one transition at a time, by what
-    is known at its two ends. It is the paper's architecture with a fixed sparse way into the hidden layer and no correction of
-    errors: what `SparseSequenceAttractor` gains by learning is what it stores beyond this memory.
+    or zeta_m = 1 where address m differs from xi in at most `radius` units. Only V learns: what `SparseSequenceAttractor` stores
+    beyond this memory is what it gains by learning.
 
     Parameters
     ----------
@@ -48,13 +47,12 @@ class SparseDistributedMemory(OnlineMemory):
         The addresses.
     V_ : ndarray, shape (N, M)
         Whole numbers.
-    visible_errors_, n_iter_, converged_, n_features_in_, order_
+    visible_errors_, n_iter_, converged_
         As in `HebbianMemory`.
 
     Notes
     -----
-    The formulas are from general knowledge of Kanerva's book and were not checked against it. The choice of the nearest
-    n_active instead of a radius is a later variant.
+    The formulas were not checked against Kanerva's book. The nearest n_active instead of a radius are a later variant.
 
     References
     ----------
@@ -83,6 +81,10 @@ class SparseDistributedMemory(OnlineMemory):
     deterministic = True
     _arrays: ClassVar[dict[str, str]] = {"A_": "pattern M kN", "V_": "float N M", "visible_errors_": "count E"}
     _values: ClassVar[dict[str, str]] = {"n_hidden": "size M", "n_iter_": "size E", "converged_": "flag"}
+    # One outer product for each transition, added where it happens.
+    _traits = Traits(
+        weights=("A_", "V_"), stores_patterns=False, online=True, local=True, note="the addresses are random and fixed"
+    )
 
     def _init_learning(self, transitions: Transitions) -> None:
         """Draw the addresses; V is zero."""
@@ -117,12 +119,6 @@ class SparseDistributedMemory(OnlineMemory):
         if self.radius is None:
             return None
         return Layer.of(self.A_, -float(self._overlap_at_radius), low=0, high=1), Layer.of(self.V_)
-
-    def traits(self) -> Traits:
-        """Return the traits: one outer product for each transition, added where it happens."""
-        return Traits(
-            weights=("A_", "V_"), stores_patterns=False, online=True, local=True, note="the addresses are random and fixed"
-        )
 
     def check_parameters(self) -> None:
         """Raise for invalid parameters."""

@@ -1,8 +1,8 @@
 """StochasticMemory: visible and hidden neurons that fire by chance, and a local rule with one global factor (Brea 2013).
 
 One row of W, shape (N + H, N + H + 1), is one neuron: N visible ones, then H hidden ones; the last column holds biases. States
-are 0 and 1. Every neuron receives u(t) = W s(t), with s(t) = decay s(t-1) + (x(t), h(t)) and a last entry of 1, and fires in the
-next step with the probability rho = 1 / (1 + exp(-beta u)), independently of the others.
+are 0 and 1. Every neuron receives u(t) = W s(t), with s(t) = (x(t), h(t)) and a last entry of 1, and fires in the next step with
+the probability rho = 1 / (1 + exp(-beta u)), independently of the others.
 
 While a sequence is shown, hidden neurons fire by their own chance. With eligibilities E_ij(t) = beta (x_i(t+1) - rho_i(t)) s_j(t)
     visible weights change by   eta E_ij(t): up the likelihood of what is shown, given what hidden neurons did;
@@ -27,6 +27,8 @@ from seqattractor.sequences import Patterns, Transitions, split
 
 Floats = NDArray[np.float64]
 
+_BASELINE_RATE = 0.05  # with which the average likelihood follows
+
 
 @final
 @dataclass(eq=False, repr=False)
@@ -34,11 +36,10 @@ class StochasticMemory(OnlineMemory):
     """Visible and hidden neurons that fire by chance, taught to make a visible sequence likely (Brea, Senn & Pfister).
 
     In every step each neuron fires (+1) with the probability ``1 / (1 + exp(-beta u))``, where u sums what all neurons, visible
-    and hidden, did: W and V lead to visible neurons, U and R to hidden ones. While sequences are shown, hidden neurons fire by
-    their own chance. Weights to visible neurons climb the likelihood of the next pattern: without hidden neurons that is logistic
-    regression, the smooth relative of the paper's margin rule. Weights to hidden neurons change by the same local product, times
-    one factor for all: how likely the next pattern was, compared with the average. So hidden neurons learn to keep what the
-    visible ones need, and a pattern may have different successors (``on_conflict="learn"``).
+    and hidden, did: W and V lead to visible neurons, U and R to hidden ones. Weights to visible neurons climb the likelihood of
+    the next pattern: without hidden neurons that is logistic regression. Weights to hidden neurons change by the same local
+    product, times one factor for all: how likely the next pattern was, compared with the average. So hidden neurons learn to
+    remember what the visible ones need, and a pattern may have different successors (``on_conflict="learn"``).
 
     `recall` is by the most probable state of every neuron, and so without chance; `sample` lets the neurons fire as they do.
 
@@ -48,14 +49,10 @@ class StochasticMemory(OnlineMemory):
         H, the number of hidden neurons; 0 for none.
     beta : float
         How steeply the probability rises.
-    psp_decay : float
-        How much of a postsynaptic potential is left after a step, from 0 (all of it comes at once) to below 1.
     eta : float
         The step of all weights.
     trace : float
         How much of what was done, for which the factor gives credit or blame, is left after a step, from 0 to below 1.
-    baseline_rate : float
-        With which the average follows, from 0 to 1.
     max_epochs : int
         How often the sequences are presented at most.
     tol : float
@@ -79,14 +76,13 @@ class StochasticMemory(OnlineMemory):
         Visible neurons that were likelier in the wrong state, in each epoch.
     losses_ : ndarray, shape (n_epochs,)
         Means of -ln(probability).
-    n_iter_, converged_, rng_, n_features_in_, order_
+    n_iter_, converged_, rng_
         As in `SequenceAttractor`.
 
     References
     ----------
     J. Brea, W. Senn and J.-P. Pfister, Matching recall and storage in sequence learning with spiking neural networks, 2013. Only
-    the abstract was at hand. That likelihood, hidden neurons run forward and global factor are as here is from general knowledge.
-    Ours are: steps instead of continuous time, potentials that decay geometrically, no after-potential, learned biases, and
+    the abstract was at hand. Ours are: steps instead of continuous time, potentials that last for one step, learned biases, and
     credit that fades within a sequence (`trace`) instead of one factor for a whole one.
 
     Examples
@@ -101,10 +97,8 @@ class StochasticMemory(OnlineMemory):
     n_hidden: int = 50
     _: KW_ONLY
     beta: float = 1.0
-    psp_decay: float = 0.0
     eta: float = 0.05
     trace: float = 0.5
-    baseline_rate: float = 0.05
     max_epochs: int = 500
     tol: float = 0.01
     init_scale: float = 3.0
@@ -157,13 +151,11 @@ class StochasticMemory(OnlineMemory):
         """Go once through the sequences; each starts without potentials and hidden activity."""
         neurons, wrong, likelihood = self._neurons(), 0, 0.0
         pieces = zip(*(split(part, transitions.lengths) for part in transitions[:2]), strict=True)
-        with np.errstate(over="ignore", invalid="ignore"):  # said below
+        with np.errstate(over="ignore", invalid="ignore"):  # raised below
             for x, x_next in pieces:
                 shown = (np.concatenate([x, x_next[-1:]]) > 0).astype(np.float64)
                 draws = self.rng_.random((len(x), int(self.n_hidden)))
-                errors, of_sequence = neurons.learn(
-                    shown, draws, eta=float(self.eta), trace=float(self.trace), baseline_rate=float(self.baseline_rate)
-                )
+                errors, of_sequence = neurons.learn(shown, draws, eta=float(self.eta), trace=float(self.trace))
                 wrong, likelihood = wrong + errors, likelihood + of_sequence
         if not (np.abs(neurons.W) < LARGEST).all():
             raise ValueError(f"learning diverged: the weights are not finite; lower eta (it is {self.eta:g}).")
@@ -173,9 +165,8 @@ class StochasticMemory(OnlineMemory):
         self._count_errors(wrong)
 
     def start(self, states: Patterns) -> Floats | None:
-        """Return potentials and hidden activity before the cue, zeros, (B, N + 2H); None where nothing is carried."""
-        H = int(self.n_hidden)
-        return np.zeros((len(states), states.shape[1] + 2 * H)) if H or self.psp_decay else None
+        """Return the hidden activity before the cue, zeros, (B, H); None where there are no hidden neurons."""
+        return np.zeros((len(states), int(self.n_hidden))) if self.n_hidden else None
 
     def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:
         """Return the most probable pattern after each state, (B, N) -> (B, N); `memory` is changed.
@@ -234,26 +225,21 @@ class StochasticMemory(OnlineMemory):
         check_count(self.n_hidden, "n_hidden", 0)
         check_positive(self.beta, "beta")
         check_positive(self.eta, "eta")
-        for name in ("psp_decay", "trace"):
-            if not 0 <= check_number(getattr(self, name), name) < 1:
-                raise ValueError(f"{name} must be from 0 to below 1, but it is {getattr(self, name)}.")
-        if not 0 <= check_number(self.baseline_rate, "baseline_rate") <= 1:
-            raise ValueError(f"baseline_rate must be from 0 to 1, but it is {self.baseline_rate}.")
+        if not 0 <= check_number(self.trace, "trace") < 1:
+            raise ValueError(f"trace must be from 0 to below 1, but it is {self.trace}.")
         check_count(self.max_epochs, "max_epochs")
         check_not_negative(self.tol, "tol")
         check_not_negative(self.init_scale, "init_scale")
 
     def _after(self, states: Patterns, memory: Any, fire: Any) -> Patterns:
-        """Return the patterns after some states, where `fire` says which neurons fire in fields; changes the memory."""
+        """Return the patterns after some states, where `fire` decides which neurons fire in fields; changes the memory."""
         carried = self.start(states) if memory is None else memory
         neurons, N = self._neurons(), states.shape[1]
         active = (states > 0).astype(np.float64)
         if carried is None:
             return np.where(fire(neurons.field(active)), 1, -1).astype(np.int8)
-        potentials, hidden = carried[:, : len(neurons.W)], carried[:, len(neurons.W) :]
-        potentials[:] = neurons.sum_up(potentials, np.concatenate([active, hidden], axis=1))
-        fired = fire(neurons.field(potentials))
-        hidden[:] = fired[:, N:]
+        fired = fire(neurons.field(np.concatenate([active, carried], axis=1)))
+        carried[:] = fired[:, N:]
         return np.where(fired[:, :N], 1, -1).astype(np.int8)
 
     def _neurons(self) -> StochasticNeurons:
@@ -262,9 +248,7 @@ class StochasticMemory(OnlineMemory):
         if self.n_hidden:
             to_visible, to_hidden = (self.W_, self.V_, self.visible_bias_), (self.U_, self.R_, self.hidden_bias_)
             rows = [np.column_stack(parts) for parts in (to_visible, to_hidden)]
-        return StochasticNeurons(
-            np.concatenate(rows), self.n_features_in_, float(self.beta), float(self.psp_decay), self.baseline_
-        )
+        return StochasticNeurons(np.concatenate(rows), self.n_features_in_, float(self.beta), self.baseline_)
 
     def _take(self, W: Floats) -> None:
         """Keep the weights of all neurons by their kinds."""
@@ -282,33 +266,27 @@ class StochasticNeurons:
     W: Floats
     n_visible: int
     beta: float
-    decay: float
     baseline: float = 0.0
 
-    def sum_up(self, s: Floats, active: Floats) -> Floats:
-        """Potentials s, (..., N + H), after the activities (..., N + H) of one more step."""
-        return self.decay * s + active
-
     def field(self, s: Floats) -> Floats:
-        """Return the input of all neurons, u = W (s, 1): (..., N + H) -> (..., N + H)."""
+        """Return the input of all neurons, u = W (s, 1), after their activities s: (..., N + H) -> (..., N + H)."""
         return np.asarray(s @ self.W[:, :-1].T + self.W[:, -1])
 
     def probability(self, u: Floats) -> Floats:
         """rho, with which neurons fire."""
         return np.exp(_log_logistic(self.beta * u))
 
-    def learn(self, x: Floats, draws: Floats, *, eta: float, trace: float, baseline_rate: float) -> tuple[int, float]:
+    def learn(self, x: Floats, draws: Floats, *, eta: float, trace: float) -> tuple[int, float]:
         """Go once through a sequence of 0 and 1, (T, N); returns wrong visible neurons and the log likelihood.
 
         A hidden neuron fires where its number in `draws`, (T - 1, H), is below its probability. A visible one is wrong where it
         was likelier in the other state.
         """
         N, (hidden, width) = self.n_visible, (len(self.W) - self.n_visible, self.W.shape[1])
-        s, h = np.zeros(width - 1), np.zeros(hidden)
-        e = np.zeros((hidden, width))
+        h, e = np.zeros(hidden), np.zeros((hidden, width))
         wrong, total = 0, 0.0
         for t in range(len(x) - 1):
-            s = self.sum_up(s, np.concatenate([x[t], h]))
+            s = np.concatenate([x[t], h])
             u, seen = self.field(s), np.append(s, 1.0)
             rho, likelihood = self.probability(u), _log_logistic(self.beta * u[:N] * (2 * x[t + 1] - 1))
             wrong += int(np.sum((u[:N] >= 0) != (x[t + 1] > 0)))
@@ -317,7 +295,7 @@ class StochasticNeurons:
             if hidden:
                 r = float(likelihood.mean())
                 self.W[N:] += eta * (r - self.baseline) * e
-                self.baseline += baseline_rate * (r - self.baseline)
+                self.baseline += _BASELINE_RATE * (r - self.baseline)
                 h = (draws[t] < rho[N:]).astype(np.float64)
                 e = trace * e + self.beta * np.outer(h - rho[N:], seen)
         return wrong, total

@@ -11,9 +11,6 @@
 #define BITS 32
 #include "tape.h"
 #undef BITS
-#define BITS 64
-#include "tape.h"
-#undef BITS
 
 /* Fields of each width, with Gram matrices that may be narrower */
 #define FIELD_BITS 16
@@ -24,11 +21,6 @@
 #include "replay.h"
 #undef K_BITS
 #define K_BITS 32
-#include "replay.h"
-#undef FIELD_BITS
-#undef K_BITS
-#define FIELD_BITS 64
-#define K_BITS 64
 #include "replay.h"
 #undef T
 #endif

@@ -133,7 +133,7 @@ INLINE int PAIRED(add)(T *f, const T *flip, const KT *K, int64_t padded, uint32_
 
 /* Find the signed updates (CHUNK) of a register of rows, one transition after another; `numbers` begins with what the first of them
  * adds to itself. */
-INLINE void PAIRED(decide_chunk)(const T *fields, const T *flip, const T *bound, const T *edge, const Broadcast *numbers,
+INLINE void PAIRED(decide_chunk)(const T *fields, const T *flip, const T *bound, const T *edge, const int32_t *numbers,
                                  int first_bit, Reg *updates, Reg *done, Reg *wrong)
 {
 #define AT(array, i) (*(const Reg *)((array) + (i) * ROWS))
@@ -156,7 +156,7 @@ INLINE void PAIRED(decide_chunk)(const T *fields, const T *flip, const T *bound,
  * into all lanes of a register. Transitions are dealt with one after another, with the same operations whether a row is updated or
  * not. */
 INLINE void PAIRED(decide_columns)(const T *f, int64_t stride, const T *flip, const T *bound, const T *edge,
-                                   const Broadcast *numbers, T *turned, uint32_t *updated, uint32_t *wrong)
+                                   const int32_t *numbers, T *turned, uint32_t *updated, uint32_t *wrong)
 {
     for (int row = 0; row < ROWS; row += PER_REG)
         for (int t = 0; t < LANES; t += PER_REG)
@@ -164,7 +164,7 @@ INLINE void PAIRED(decide_columns)(const T *f, int64_t stride, const T *flip, co
     for (int row = 0; row < ROWS; row += 2 * PER_REG) { /* two registers: while one waits for what was decided, the other goes on */
         Reg done[2] = {{0}}, off[2] = {{0}};
         for (int begin = 0; begin < LANES; begin += CHUNK) {
-            const Broadcast *here = numbers + begin * LANES + begin;
+            const int32_t *here = numbers + begin * LANES + begin;
             Reg updates[2][CHUNK];
             UNROLL for (int k = 0; k < 2; k++) {
                 const int place = begin * ROWS + row + k * PER_REG;
@@ -254,12 +254,13 @@ static void PAIRED(move)(Slots *s, int64_t a, int64_t b, int64_t padded)
  * each row: targets z, start fields h0, bounds and, changed in place, fields, room, counts of updates, and wrong (bits: whether the
  * code differs from z); with_codes says whether anybody asks for codes. A slot whose row is done takes the next one, so that rows
  * side by side need not be in the same epoch. Writes errors (epochs,), added to what is there, the state of each row, and flips of
- * codes (epoch, t, row, new code). Rows that end NARROW or FULL are left as they were. Returns the number of flips. */
+ * codes (epoch, t, row, new code). Rows that end NARROW or FULL are left as they were, but for their flips. Returns the number of
+ * flips. */
 EXPORT int64_t PAIRED(learn_rows)(int64_t n, int64_t padded, int64_t some, int64_t m, int64_t words, int64_t epochs, int64_t capacity,
                                   const KT *K, const KT *ahead, const int64_t *rows, const int8_t *z, const double *h0, T *fields,
                                   const T *bounds, int64_t *room, int32_t *counts, uint32_t *wrong, int64_t *errors, uint8_t *state,
                                   int32_t *flips, int64_t step, int64_t limit, int64_t with_codes, T *space, T *columns, T *turned,
-                                  Broadcast *numbers, int32_t *added, uint32_t *wrong_space, int32_t *row_errors)
+                                  int32_t *numbers, int32_t *added, uint32_t *wrong_space, int32_t *row_errors)
 {
     const int64_t size = ROWS * padded;
     Slots s = {.f = space, .flip = space + size, .bound = space + 2 * size, .edge = space + 3 * size,
@@ -267,7 +268,7 @@ EXPORT int64_t PAIRED(learn_rows)(int64_t n, int64_t padded, int64_t some, int64
                .added = added, .wrong = wrong_space, .errors = row_errors};
     const double lowest = (double)(-limit - 1), highest = (double)limit;
     uint32_t updated[ROWS], now_wrong[ROWS] = {0};
-    int64_t busy = 0, taken = 0, used = 0, unfinished = 0;
+    int64_t busy = 0, taken = 0, used = 0;
     (void)m;
     for (int64_t t = 0; t < n; t++)
         for (int lane = 0; lane < LANES; lane++)
@@ -303,7 +304,6 @@ EXPORT int64_t PAIRED(learn_rows)(int64_t n, int64_t padded, int64_t some, int64
                     state[s.place[slot]] = FULL;
             for (; taken < some; taken++)
                 state[taken] = FULL;
-            unfinished = 1;
             break;
         }
         memset(s.updates, 0, sizeof s.updates);
@@ -330,7 +330,7 @@ EXPORT int64_t PAIRED(learn_rows)(int64_t n, int64_t padded, int64_t some, int64
                     if (!PAIRED(add)(s.f + at, s.flip + at + base, K + base * padded, padded, mask, &s.room[slot], limit, step)) {
                         state[s.place[slot]] = NARROW;
                         s.place[slot] = -1;
-                        any_done = unfinished = 1;
+                        any_done = 1;
                         PAIRED(silence)(&s, slot, padded, limit);
                         continue;
                     }
@@ -379,17 +379,6 @@ EXPORT int64_t PAIRED(learn_rows)(int64_t n, int64_t padded, int64_t some, int64
             PAIRED(move)(&s, slot, busy, padded);
             PAIRED(silence)(&s, busy, padded, limit);
         }
-    }
-    if (unfinished) { /* leave out flips of rows that are to be done again */
-        int64_t left = 0;
-        for (int64_t k = 0; k < used; k++) {
-            int64_t r = 0;
-            while (rows[r] != flips[4 * k + 2])
-                r++;
-            memmove(flips + 4 * left, flips + 4 * k, 4 * sizeof *flips);
-            left += state[r] < NARROW;
-        }
-        used = left;
     }
     return used;
 }

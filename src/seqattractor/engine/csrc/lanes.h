@@ -53,13 +53,8 @@ INLINE int number_of_bits(uint64_t word) { return __builtin_popcountll(word); }
 /* Add bit k of updates to counts[k]. */
 INLINE void count(int32_t *counts, uint32_t updates)
 {
-#if defined(AVX512)
-    for (int half = 0; half < 2; half++, counts += 16, updates >>= 16)
-        _mm512_storeu_si512(counts, _mm512_sub_epi32(_mm512_loadu_si512(counts), _mm512_movm_epi32((__mmask16)updates)));
-#else
     for (int k = 0; k < LANES; k++)
         counts[k] += (int32_t)(updates >> k & 1);
-#endif
 }
 
 /* Bits of those of the next LANES that there are, if so many are left; padding has none. */

@@ -10,22 +10,10 @@
 #undef Reg
 #undef Lanes
 #undef KReg
-#undef Broadcast
 #undef ZIP_LOWER
 #undef ZIP_UPPER
-#undef EACH_REGISTER
-#if FIELD_BITS == 64 && defined(__SSE2__) && !defined(__AVX2__) && !defined(__clang__)
-#define EACH_REGISTER /* too many of them: gcc would take as long as for all other kernels */
-#else
-#define EACH_REGISTER UNROLL
-#endif
 #define T INTEGER(FIELD_BITS)
 #define KT INTEGER(K_BITS)
-#if FIELD_BITS == 64
-#define Broadcast int64_t
-#else
-#define Broadcast int32_t
-#endif
 #define PAIRED(name) KERNEL(JOIN(JOIN(name, TYPE_NAME(FIELD_BITS)), TYPE_NAME(K_BITS)))
 
 #define Reg PAIRED(Reg)
@@ -43,14 +31,14 @@ typedef struct {
 INLINE Lanes PAIRED(load)(const T *from)
 {
     Lanes value;
-    EACH_REGISTER for (int p = 0; p < PARTS; p++)
+    UNROLL for (int p = 0; p < PARTS; p++)
         value.part[p] = *(const Reg *)(from + p * PER_REG);
     return value;
 }
 
 INLINE void PAIRED(store)(T *to, Lanes value)
 {
-    EACH_REGISTER for (int p = 0; p < PARTS; p++)
+    UNROLL for (int p = 0; p < PARTS; p++)
         *(Reg *)(to + p * PER_REG) = value.part[p];
 }
 
@@ -68,14 +56,14 @@ INLINE Reg PAIRED(widened)(const KT *from)
 INLINE Lanes PAIRED(load_K)(const KT *from)
 {
     Lanes value;
-    EACH_REGISTER for (int p = 0; p < PARTS; p++)
+    UNROLL for (int p = 0; p < PARTS; p++)
         value.part[p] = PAIRED(widened)(from + p * PER_REG);
     return value;
 }
 
 INLINE Lanes PAIRED(plus)(Lanes a, Lanes b)
 {
-    EACH_REGISTER for (int p = 0; p < PARTS; p++)
+    UNROLL for (int p = 0; p < PARTS; p++)
         a.part[p] += b.part[p];
     return a;
 }
@@ -83,14 +71,14 @@ INLINE Lanes PAIRED(plus)(Lanes a, Lanes b)
 /* a + b, or a + ~b if the sign is -1. */
 INLINE Lanes PAIRED(plus_signed)(Lanes a, Lanes b, T sign)
 {
-    EACH_REGISTER for (int p = 0; p < PARTS; p++)
+    UNROLL for (int p = 0; p < PARTS; p++)
         a.part[p] += b.part[p] ^ sign;
     return a;
 }
 
 INLINE Lanes PAIRED(plus_number)(Lanes a, T number)
 {
-    EACH_REGISTER for (int p = 0; p < PARTS; p++)
+    UNROLL for (int p = 0; p < PARTS; p++)
         a.part[p] += number;
     return a;
 }
@@ -100,39 +88,33 @@ INLINE uint32_t PAIRED(le_bits)(Lanes a, Lanes b)
 {
     uint32_t bits = 0;
 #if defined(AVX512)
-    EACH_REGISTER for (int p = 0; p < PARTS; p++) {
+    UNROLL for (int p = 0; p < PARTS; p++) {
         __m512i x = (__m512i)a.part[p], y = (__m512i)b.part[p];
         if (sizeof(T) == 2)
             bits = _mm512_cmple_epi16_mask(x, y);
-        else if (sizeof(T) == 4)
-            bits |= (uint32_t)_mm512_cmple_epi32_mask(x, y) << (p * 16);
         else
-            bits |= (uint32_t)_mm512_cmple_epi64_mask(x, y) << (p * 8);
+            bits |= (uint32_t)_mm512_cmple_epi32_mask(x, y) << (p * 16);
     }
 #elif defined(__AVX2__)
-    EACH_REGISTER for (int p = 0; p < PARTS; p += sizeof(T) == 2 ? 2 : 1) {
+    UNROLL for (int p = 0; p < PARTS; p += sizeof(T) == 2 ? 2 : 1) {
         __m256i greater = (__m256i)(a.part[p] > b.part[p]);
         if (sizeof(T) == 2) {
             greater = _mm256_packs_epi16(greater, (__m256i)(a.part[p + 1] > b.part[p + 1]));
             bits |= ~(uint32_t)_mm256_movemask_epi8(_mm256_permute4x64_epi64(greater, 0xd8));
-        } else if (sizeof(T) == 4)
+        } else
             bits |= (~(uint32_t)_mm256_movemask_ps((__m256)greater) & 0xff) << (p * 8);
-        else
-            bits |= (~(uint32_t)_mm256_movemask_pd((__m256d)greater) & 0xf) << (p * 4);
     }
 #elif defined(__SSE2__)
-    EACH_REGISTER for (int p = 0; p < PARTS; p += sizeof(T) == 2 ? 2 : 1) {
+    UNROLL for (int p = 0; p < PARTS; p += sizeof(T) == 2 ? 2 : 1) {
         __m128i greater = (__m128i)(a.part[p] > b.part[p]);
         if (sizeof(T) == 2) {
             greater = _mm_packs_epi16(greater, (__m128i)(a.part[p + 1] > b.part[p + 1]));
             bits |= (~(uint32_t)_mm_movemask_epi8(greater) & 0xffff) << (p * 8);
-        } else if (sizeof(T) == 4)
+        } else
             bits |= (~(uint32_t)_mm_movemask_ps((__m128)greater) & 0xf) << (p * 4);
-        else
-            bits |= (~(uint32_t)_mm_movemask_pd((__m128d)greater) & 0x3) << (p * 2);
     }
 #else
-    EACH_REGISTER for (int p = 0; p < PARTS; p++) {
+    UNROLL for (int p = 0; p < PARTS; p++) {
         Reg holds = a.part[p] <= b.part[p];
         for (int k = 0; k < PER_REG; k++)
             bits |= (uint32_t)(holds[k] & 1) << (p * PER_REG + k);
@@ -156,43 +138,36 @@ INLINE uint32_t PAIRED(le_bits)(Lanes a, Lanes b)
 #elif REGISTER * 8 / FIELD_BITS == 4
 #define ZIP_LOWER(a, b) __builtin_shufflevector(a, b, 0, 4, 1, 5)
 #define ZIP_UPPER(a, b) __builtin_shufflevector(a, b, 2, 6, 3, 7)
-#elif REGISTER * 8 / FIELD_BITS == 2
-#define ZIP_LOWER(a, b) __builtin_shufflevector(a, b, 0, 2)
-#define ZIP_UPPER(a, b) __builtin_shufflevector(a, b, 1, 3)
 #endif
 
 /* Turn a square block of PER_REG rows into columns: a perfect shuffle of all rows, as often as it halves. */
 INLINE void PAIRED(turn)(const T *rows, int64_t stride, T *columns, int64_t column_stride)
 {
     Reg block[PER_REG], shuffled[PER_REG];
-    EACH_REGISTER for (int k = 0; k < PER_REG; k++)
+    UNROLL for (int k = 0; k < PER_REG; k++)
         block[k] = *(const Reg *)(rows + k * stride);
-    EACH_REGISTER for (int size = PER_REG; size > 1; size /= 2) {
-        EACH_REGISTER for (int k = 0; k < PER_REG / 2; k++) {
+    UNROLL for (int size = PER_REG; size > 1; size /= 2) {
+        UNROLL for (int k = 0; k < PER_REG / 2; k++) {
             shuffled[2 * k] = ZIP_LOWER(block[k], block[k + PER_REG / 2]);
             shuffled[2 * k + 1] = ZIP_UPPER(block[k], block[k + PER_REG / 2]);
         }
-        EACH_REGISTER for (int k = 0; k < PER_REG; k++)
+        UNROLL for (int k = 0; k < PER_REG; k++)
             block[k] = shuffled[k];
     }
-    EACH_REGISTER for (int k = 0; k < PER_REG; k++)
+    UNROLL for (int k = 0; k < PER_REG; k++)
         *(Reg *)(columns + k * column_stride) = block[k];
 }
 
 /* A number that is to be put into all lanes: a pair of narrow ones, since two are loaded faster than one. */
-INLINE Broadcast PAIRED(ready)(KT number)
+INLINE int32_t PAIRED(ready)(KT number)
 {
-    return sizeof(T) == 2 ? (Broadcast)((uint16_t)number * (uint64_t)0x00010001) : (Broadcast)number;
+    return sizeof(T) == 2 ? (int32_t)((uint16_t)number * (uint32_t)0x00010001) : (int32_t)number;
 }
 
-INLINE Reg PAIRED(everywhere)(Broadcast number)
+INLINE Reg PAIRED(everywhere)(int32_t number)
 {
-#if FIELD_BITS == 16
     typedef int32_t Pairs __attribute__((vector_size(REGISTER)));
-    return (Reg)((Pairs){0} + (int32_t)number);
-#else
-    return (Reg){0} + (T)number;
-#endif
+    return (Reg)((Pairs){0} + number);
 }
 
 /* Where a margin is violated, (f <= limit) != minus: the signed update, else 0. Adds `bit` to `done` where one is, and to `wrong`
@@ -221,13 +196,11 @@ INLINE Reg PAIRED(less_bits)(Reg a, uint32_t bits, const int p)
 #if defined(AVX512) && FIELD_BITS == 16
     (void)p;
     return (Reg)_mm512_mask_sub_epi16((__m512i)a, bits, (__m512i)a, _mm512_set1_epi16(1));
-#elif defined(AVX512) && FIELD_BITS == 32
-    return (Reg)_mm512_mask_sub_epi32((__m512i)a, (__mmask16)(bits >> (p * 16)), (__m512i)a, _mm512_set1_epi32(1));
 #elif defined(AVX512)
-    return (Reg)_mm512_mask_sub_epi64((__m512i)a, (__mmask8)(bits >> (p * 8)), (__m512i)a, _mm512_set1_epi64(1));
+    return (Reg)_mm512_mask_sub_epi32((__m512i)a, (__mmask16)(bits >> (p * 16)), (__m512i)a, _mm512_set1_epi32(1));
 #else
     Reg own;
-    EACH_REGISTER for (int k = 0; k < PER_REG; k++)
+    UNROLL for (int k = 0; k < PER_REG; k++)
         own[k] = (T)((uint32_t)1 << k);
     return a + (Reg)((((Reg){0} + (T)(bits >> (p * PER_REG))) & own) != 0);
 #endif

@@ -10,16 +10,14 @@
 
 _Static_assert(SLOTS == 8, "slots are turned into columns as TURN does it");
 
-/* `bound_of` for all slots, for fields whose bounds rounding has no say in: |h0| + kappa below 2**30, and not near to a whole
- * number. The bits of `sure` are set where that is so. Here k = floor(exact), and its bits in k + ROUND are those of the integer. */
-INLINE void bounds_of(Eight h0, Side minus, double kappa, double limit, Side *bounds, Side *sure)
+/* `bound_of` for all slots. Here k = floor(exact), and its bits in k + ROUND are those of the integer. */
+INLINE void bounds_of(Eight h0, Side minus, double kappa, double limit, Side *bounds)
 {
     const Side sign_bit = (Side){0} + INT64_MIN, one = (Side)((Eight){0} + 1.0);
-    const Eight exact = kappa - (Eight)((Side)h0 ^ (minus & sign_bit)), size = (Eight)((Side)h0 & ~sign_bit) + kappa;
+    const Eight exact = kappa - (Eight)((Side)h0 ^ (minus & sign_bit));
     Eight k = (exact + ROUND) - ROUND;
     k -= (Eight)((Side)(k > exact) & one);
-    const Eight rest = exact - k, lowest = (Eight){0} - limit - 1.0, highest = (Eight){0} + limit;
-    *sure = (size < 1073741824.0) & ((h0 == 0.0) | ((rest > 1e-6) & (rest < 1 - 1e-6)));
+    const Eight lowest = (Eight){0} - limit - 1.0, highest = (Eight){0} + limit;
     const Side below = k < lowest, above = k > highest;
     k = (Eight)(((Side)k & ~below & ~above) | ((Side)lowest & below) | ((Side)highest & above));
     *bounds = ((Side)(k + ROUND) - (Side)((Eight){0} + ROUND)) ^ minus;
@@ -47,23 +45,15 @@ static void PAIRED(write_columns_of_slots)(const T *rows, T *columns, int64_t wi
 /* A column in wide numbers; compilers widen well by a factor of two. */
 INLINE Side PAIRED(in_64_bits)(Column column)
 {
-#if FIELD_BITS == 64
-    return (Side)column;
-#else
     typedef int32_t Half __attribute__((vector_size(SLOTS * 4)));
     return __builtin_convertvector(__builtin_convertvector(column, Half), Side);
-#endif
 }
 
 /* Write a column of numbers into rows of slots, `stride` apart. */
 INLINE void PAIRED(put)(T *at, int64_t stride, Side wide)
 {
-#if FIELD_BITS == 64
-    const Column column = (Column)wide;
-#else
     typedef int32_t Half __attribute__((vector_size(SLOTS * 4)));
     const Column column = __builtin_convertvector(__builtin_convertvector(wide, Half), Column);
-#endif
     UNROLL for (int slot = 0; slot < SLOTS; slot++)
         at[slot * stride] = column[slot];
 }
@@ -89,20 +79,17 @@ INLINE uint32_t PAIRED(flip_group)(T *f, T *bound, const T *flip, double *g, con
     ((Eight *)g)[t] = start;
     uint32_t lost = 0;
     Column now = {0};
-    Side sure, bounds;
-    bounds_of(start, PAIRED(in_64_bits)(((const Column *)flip)[t]), kappa, (double)limit, &bounds, &sure);
+    Side bounds;
+    bounds_of(start, PAIRED(in_64_bits)(((const Column *)flip)[t]), kappa, (double)limit, &bounds);
     UNROLL for (int slot = 0; slot < SLOTS; slot++)
         now[slot] = f[slot * padded + t];
     const Side value = PAIRED(in_64_bits)(now) + 2 * sum;
     PAIRED(put)(f + t, padded, value);
     PAIRED(put)(bound + t, padded, bounds);
-    const Flags over = (value > limit) | (value < -limit), unsure = ~sure;
+    const Flags over = (value > limit) | (value < -limit);
     if (is_any_set(&over))
         for (int slot = 0; slot < SLOTS; slot++)
             lost |= (uint32_t)(over[slot] & 1) << slot;
-    if (is_any_set(&unsure))
-        for (int slot = 0; slot < SLOTS; slot++)
-            bound[slot * padded + t] = (T)bound_of(1 + 2 * flip[t * SLOTS + slot], start[slot], kappa, limit);
     return lost;
 }
 
@@ -121,10 +108,10 @@ static void PAIRED(add_weights)(T *c, const T *flip, const uint32_t *codes, int6
         Lanes minus = {0};
         for (int k = 0; k < number; k++) {
             const uint32_t bits = at[k][word] ^ sign[k];
-            EACH_REGISTER for (int p = 0; p < PARTS; p++)
+            UNROLL for (int p = 0; p < PARTS; p++)
                 minus.part[p] = PAIRED(less_bits)(minus.part[p], bits, p);
         }
-        EACH_REGISTER for (int p = 0; p < PARTS; p++) /* as many ones, less 2 for each that is minus */
+        UNROLL for (int p = 0; p < PARTS; p++) /* as many ones, less 2 for each that is minus */
             *(Reg *)(c + word * LANES + p * PER_REG) += 2 * minus.part[p] + total;
     }
 }

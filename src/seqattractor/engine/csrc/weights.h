@@ -130,69 +130,52 @@ static int64_t KERNEL(learn_span)(Neurons *restrict fields, Neurons *restrict st
     return errors;
 }
 
-/* Let blocks of SIDE learn some transitions once. Adds to updates (blocks) how many each has made; a block that is settled makes
- * none, and its codes are its targets. The neurons have the columns from `column` on of the targets (n, width), and of the codes
- * (n, code_width), which are written if there are any; there are `neurons` of them. */
-EXPORT int64_t KERNEL(learn_weights)(int64_t blocks, int64_t padded, int64_t n, int64_t N, int64_t width, int64_t code_width,
-                                     double *weights, const uint8_t *settled, int64_t *updates, const int8_t *x,
-                                     const int8_t *targets, int8_t *codes, int64_t column, int64_t neurons, double kappa,
-                                     double theta, uint8_t *bits, double *overlaps)
+/* Let neurons with weights (m, N) learn some transitions once, SIDE at a time. Adds to updates (blocks) how many each SIDE has
+ * made; those that are settled make none, and their codes are their targets. The neurons have the columns from `column` on of the
+ * targets (n, width), and of the codes (n, code_width), which are written if there are any. */
+EXPORT int64_t KERNEL(learn_weights)(int64_t m, int64_t N, int64_t blocks, int64_t n, int64_t width,
+                                     int64_t code_width, double *weights, const uint8_t *settled, int64_t *updates,
+                                     const int8_t *x, const int8_t *targets, int8_t *codes, int64_t column,
+                                     double kappa, double theta, uint8_t *rows, uint8_t *columns, double *overlaps,
+                                     double *space)
 {
     int64_t bytes = (N + 63) / 64 * 8;
-    uint8_t *rows = bits, *columns = bits + SPAN * bytes;
+    Neurons *side = (Neurons *)space, fields[SPAN], steps[SPAN], block[SIDE];
+    (void)blocks;
     for (int64_t t = 0; t < n; t += SPAN) {
         int64_t size = least(SPAN, n - t);
-        KERNEL(pack)(x + t * N, size, N, bytes, rows, columns);
-        KERNEL(set_overlaps)(rows, size, N, bytes, overlaps);
-        for (int64_t b = 0; b < blocks; b++) {
-            int64_t first = column + b * SIDE, some = least(SIDE, neurons - b * SIDE), made;
-            const int8_t *z = targets + t * width + first;
-            int8_t *y = codes + t * code_width + first;
-            _Alignas(64) Neurons fields[SPAN], steps[SPAN];
-            Neurons *w = (Neurons *)weights + b * padded;
-            if (some <= 0)
-                break;
-            if (settled[b]) {
-                for (int64_t s = 0; s < size && code_width; s++)
-                    memcpy(y + s * code_width, z + s * width, (size_t)some);
-                continue;
-            }
-            KERNEL(set_fields)(fields, w, rows, size, bytes, (N + 7) / 8, theta);
-            made = KERNEL(learn_span)(fields, steps, overlaps, size, kappa, z, width, y, code_width, some);
+        KERNEL(pack)(x + t * N, size, N, bytes, rows + t * bytes, columns + t * bytes);
+        KERNEL(set_overlaps)(rows + t * bytes, size, N, bytes, overlaps + t * SPAN);
+    }
+    for (int64_t first = 0, b = 0; first < m; first += SIDE, b++) {
+        int64_t some = least(SIDE, m - first), before = updates[b];
+        const int8_t *z = targets + column + first;
+        int8_t *y = codes + column + first;
+        const double *starts[SIDE];
+        if (settled[b]) {
+            for (int64_t t = 0; t < n && code_width; t++)
+                memcpy(y + t * code_width, z + t * width, (size_t)some);
+            continue;
+        }
+        for (int64_t i = 0; i < some; i++)
+            starts[i] = weights + (first + i) * N;
+        for (int64_t k = 0; k < N; k += 8)
+            load_columns(side + k, starts, (int)some, k, N - k);
+        for (int64_t t = 0; t < n; t += SPAN) {
+            int64_t size = least(SPAN, n - t);
+            KERNEL(set_fields)(fields, side, rows + t * bytes, size, bytes, (N + 7) / 8, theta);
+            int64_t made = KERNEL(learn_span)(fields, steps, overlaps + t * SPAN, size, kappa, z + t * width, width,
+                                              y + t * code_width, code_width, some);
             if (made)
-                KERNEL(add_steps)(w, steps, columns, bytes, N);
+                KERNEL(add_steps)(side, steps, columns + t * bytes, bytes, N);
             updates[b] += made;
         }
-    }
-    return 0;
-}
-
-/* Write weights (m, N) side by side, (blocks, padded, SIDE). */
-EXPORT int64_t KERNEL(load_weights)(int64_t m, int64_t N, int64_t blocks, int64_t padded, const double *weights, double *side)
-{
-    memset(side, 0, (size_t)(blocks * padded * SIDE) * sizeof *side);
-    for (int64_t b = 0; b < m; b += SIDE, side += padded * SIDE) {
-        const int some = (int)least(SIDE, m - b);
-        const double *rows[SIDE];
-        for (int i = 0; i < some; i++)
-            rows[i] = weights + (b + i) * N;
-        for (int64_t k = 0; k < N; k += 8)
-            load_columns((Neurons *)side + k, rows, some, k, N - k);
-    }
-    return 0;
-}
-
-/* Write them back. */
-EXPORT int64_t KERNEL(store_weights)(int64_t m, int64_t N, int64_t blocks, int64_t padded, double *weights, const double *side)
-{
-    (void)blocks;
-    for (int64_t b = 0; b < m; b += SIDE, side += padded * SIDE)
-        for (int64_t k = 0; k < N; k += 8) {
-            Neurons block[SIDE];
-            memcpy(block, side + k * SIDE, sizeof block);
+        for (int64_t k = 0; k < N && updates[b] > before; k += 8) {
+            memcpy(block, side + k, sizeof block);
             TURN(block)
-            for (int i = 0; i < (int)least(SIDE, m - b); i++)
-                store_eight(weights + (b + i) * N + k, &block[i], N - k);
+            for (int64_t i = 0; i < some; i++)
+                store_eight(weights + (first + i) * N + k, &block[i], N - k);
         }
+    }
     return 0;
 }

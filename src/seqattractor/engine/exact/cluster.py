@@ -20,7 +20,7 @@ import numpy as np
 from seqattractor._dask import ClusterLost, Watch, in_a_line, quiet_logs
 from seqattractor.engine import kernels
 from seqattractor.engine.exact.blocks import LayerBlock, VisibleBlock
-from seqattractor.engine.exact.fields import Floats, Gram, Inputs, Integers, gram, start_fields
+from seqattractor.engine.exact.fields import Floats, Gram, Integers, start_fields
 from seqattractor.engine.exact.tape import Codes
 from seqattractor.engine.exact.workers import Workers
 from seqattractor.engine.problem import Learned, Problem, ProgressCallback
@@ -41,19 +41,8 @@ _Result = TypeVar("_Result")
 def learn(problem: Problem, *, client: Any, callback: ProgressCallback | None = None) -> Learned:
     """Learn a problem with hidden neurons on a cluster: the same as `engine.learn`.
 
-    Parameters
-    ----------
-    problem : Problem
-        Its weights are overwritten; hidden targets must not be learned.
-    client : distributed.Client
-        Of a cluster whose workers have this package.
-    callback : callable, optional
-        Called for all epochs when learning is over. If it stops learning, learning is repeated up to that epoch; for that, a
-        copy of the start weights is made.
-
-    Returns
-    -------
-    Learned
+    Hidden targets must not be learned, and the workers must have this package. The callback is called for all epochs when
+    learning is over; if it stops learning, learning is repeated up to that epoch, for which start weights are copied.
     """
     if not kernels.available():
         raise RuntimeError(f"fit_on_cluster cannot be used here, but fit can: {kernels.why_unavailable()}")
@@ -71,7 +60,7 @@ def learn(problem: Problem, *, client: Any, callback: ProgressCallback | None = 
         y[flips[at_once, 1], flips[at_once, 2]] = flips[at_once, 3]
         flips = flips[~at_once]
     else:
-        y = sign(start_fields(U, Inputs(seen), problem.input_threshold).T)  # eq. (7): a fixed U makes one code
+        y = sign(start_fields(U, seen, problem.input_threshold).T)  # eq. (7): a fixed U makes one code
     visible_errors = run.visible(problem.seen(y), flips, problem.targets, V)
     errors = np.stack([hidden_errors, visible_errors], axis=1)
     quiet = np.flatnonzero(~errors.any(axis=1))
@@ -129,7 +118,7 @@ class _Cluster:
             more_errors, flips[rows.start], U[rows] = learned
             np.add(errors, more_errors, out=errors)
 
-        self._learn_blocks(U, (Inputs(inputs), Gram(gram(inputs))), submit, take)
+        self._learn_blocks(U, (inputs, Gram(inputs)), submit, take)
         return errors, np.concatenate([flips[first] for first in sorted(flips)])
 
     def visible(self, y: Patterns, flips: Integers, targets: Patterns, V: Floats) -> Integers:
@@ -211,7 +200,7 @@ class _Cluster:
 
 
 def _hidden_block(
-    start: tuple[Floats, Patterns], shared: tuple[Inputs, Gram], kappa: float, theta: float, first: int, max_epochs: int
+    start: tuple[Floats, Patterns], shared: tuple[Patterns, Gram], kappa: float, theta: float, first: int, max_epochs: int
 ) -> tuple[Integers, Integers, Floats]:
     """Let a block of hidden neurons learn; returns errors, flips and weights. Runs on a worker."""
     (weights, z), (inputs, K) = start, shared
@@ -231,8 +220,8 @@ def _visible_block(
     learned = weights.copy()
     with Workers(1):
         codes = Codes(y)
-        block = VisibleBlock(learned, Inputs(y), targets, kappa=kappa)
+        block = VisibleBlock(learned, y, targets, kappa=kappa)
         # The tape is whole: beyond its last flip none can come.
         errors = [block.advance(piece) for piece in codes.play(flips, max_epochs, ended=True)]
-        block.finish(Inputs(codes.y))
+        block.finish(codes.y)
     return np.concatenate(errors), learned

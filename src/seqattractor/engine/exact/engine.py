@@ -18,7 +18,7 @@ import numpy as np
 
 from seqattractor.engine.exact import learned_targets, weights
 from seqattractor.engine.exact.blocks import LayerBlock, VisibleBlock
-from seqattractor.engine.exact.fields import Floats, Gram, Inputs, Integers, gram, start_fields
+from seqattractor.engine.exact.fields import Floats, Gram, Integers, start_fields
 from seqattractor.engine.exact.tape import Codes, Restorable
 from seqattractor.engine.exact.weights import CHUNK
 from seqattractor.engine.exact.workers import Workers, count_jobs
@@ -80,46 +80,31 @@ def learn(
     layers = [W.shape for W in ((V,) if U is None or z is None else (U, V))]
     if (form or choose_form(len(problem.inputs), layers, problem.max_epochs)) == "weights":
         return weights.learn(problem, n_jobs=n_jobs, callback=callback, block_rows=block_rows)
-    x = Inputs(problem.seen(problem.inputs))
+    x = problem.seen(problem.inputs)
     with Workers(n_jobs) as workers:
 
-        def layer(W: Floats, x: Inputs, targets: Patterns, theta: float = 0.0) -> list[LayerBlock]:
-            K = Gram(gram(x.X))
-            _ = x.changes  # listed once, before several threads ask for them
+        def layer(W: Floats, x: Patterns, targets: Patterns, theta: float = 0.0) -> list[LayerBlock]:
+            K = Gram(x)
             return workers.run(
                 lambda rows: LayerBlock(W[rows], x, targets[:, rows], K, kappa=problem.kappa, theta=theta, first=rows.start),
                 pieces(len(W), block_rows),
             )
 
-        run: _Layer | _Layers
         if U is not None and z is not None:
             run = _Layers(workers, problem, layer(U, x, z, problem.input_threshold), z, block_rows)
+            errors = _in_windows(run.window, run.parts, problem.max_epochs, callback)
+            run.finish()
         else:  # V learns from constant patterns: the inputs, or the codes that a fixed U makes of them, eq. (7)
-            y = x if U is None else Inputs(problem.seen(sign(start_fields(U, x, problem.input_threshold).T)))
-            run = _Layer(workers, layer(V, y, problem.targets))
-        errors = _in_windows(run.window, run.parts, problem.max_epochs, callback)
-        run.finish()
+            y = x if U is None else problem.seen(sign(start_fields(U, x, problem.input_threshold).T))
+            blocks = layer(V, y, problem.targets)
+
+            def window(n_epochs: int) -> Integers:
+                visible = sum(found for found, _ in workers.run(lambda block: block.advance(n_epochs), blocks))
+                return np.stack([np.zeros_like(visible), visible], axis=1)
+
+            errors = _in_windows(window, lambda: blocks, problem.max_epochs, callback)
+            workers.run(LayerBlock.finish, blocks)
     return Learned(V, errors, U)
-
-
-class _Layer:
-    """One run of learning V alone."""
-
-    def __init__(self, workers: Workers, blocks: list[LayerBlock]) -> None:
-        self._workers, self._blocks = workers, blocks
-
-    def parts(self) -> Sequence[Restorable]:
-        """Everything that changes."""
-        return self._blocks
-
-    def window(self, n_epochs: int) -> Integers:
-        """Learn some epochs; returns the errors, shape (n_epochs, 2)."""
-        visible = sum(errors for errors, _ in self._workers.run(lambda block: block.advance(n_epochs), self._blocks))
-        return np.stack([np.zeros_like(visible), visible], axis=1)
-
-    def finish(self) -> None:
-        """Write the learned weights."""
-        self._workers.run(lambda block: block.finish(), self._blocks)
 
 
 class _Layers:
@@ -154,10 +139,10 @@ class _Layers:
 
     def _visible_blocks(self, y: Patterns) -> list[VisibleBlock]:
         """Blocks of visible neurons that start with the codes y."""
-        codes, problem = Inputs(y), self._problem
+        problem = self._problem
 
         def block(rows: slice) -> VisibleBlock:
-            return VisibleBlock(problem.V[rows], codes, problem.targets[:, rows], kappa=problem.kappa)
+            return VisibleBlock(problem.V[rows], y, problem.targets[:, rows], kappa=problem.kappa)
 
         return self.workers.run(block, pieces(len(problem.V), self._block_rows))
 
@@ -165,7 +150,7 @@ class _Layers:
         """Write the learned weights."""
         self.workers.run(lambda block: block.finish(), self.hidden)
         if self.codes is not None:
-            y = Inputs(self.codes.y)
+            y = self.codes.y
             self.workers.run(lambda block: block.finish(y), self.visible)
 
 
@@ -234,15 +219,10 @@ def choose_form(n: int, layers: list[tuple[int, int]], max_epochs: int) -> Form:
     return "fields" if fields_cost(n, layers) < weights_cost(n, layers) else "weights"
 
 
-def error_rate(n: int, n_inputs: int) -> float:
-    """How many of n random transitions a neuron with this many inputs gets wrong in a usual epoch, from 0 to 1."""
-    return n / (n + 2 * n_inputs)
-
-
 def fields_cost(n: int, layers: list[tuple[int, int]]) -> float:
     """Nanoseconds of an epoch on fields: an update goes through those of all n transitions."""
-    rate = error_rate(n, layers[0][1])
-    return sum(neurons * n * (_VISIT + rate * n * _FIELD) for neurons, _ in layers)
+    learned = n**2 / (n + 2 * layers[0][1])  # so many random transitions are learned in a usual epoch
+    return sum(neurons * n * (_VISIT + learned * _FIELD) for neurons, _ in layers)
 
 
 def weights_cost(n: int, layers: list[tuple[int, int]]) -> float:

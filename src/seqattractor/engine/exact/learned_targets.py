@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from seqattractor.engine import kernels
-from seqattractor.engine.exact.fields import Floats, Inputs, add_learned, gram, start_fields
+from seqattractor.engine.exact.fields import Floats, add_learned, gram, start_fields
 from seqattractor.engine.problem import Feedback, Learned, Problem, ProgressCallback, repeat
 from seqattractor.rule import sign
 
@@ -20,15 +20,15 @@ from seqattractor.rule import sign
 def learn(problem: Problem, U: Floats, feedback: Feedback, callback: ProgressCallback | None = None) -> Learned:
     """Learn U, V and Q of a `problem` with this U and feedback, as `engine.learn` does; each transition waits for the last."""
     V, Q = problem.V, feedback.Q
-    x = Inputs(problem.seen(problem.inputs))
-    (n, n_in), (n_visible, n_code) = x.X.shape, V.shape
+    x = problem.seen(problem.inputs)
+    (n, n_in), (n_visible, n_code) = x.shape, V.shape
     largest = n * problem.max_epochs * max(n_in, n_visible, n_code) + int(np.abs(Q).sum(axis=1).max())
     whole = np.dtype(np.int32 if largest < 2**31 else np.int64)
     hidden_start = np.ascontiguousarray(start_fields(U, x, problem.input_threshold).T)
     codes = problem.seen(sign(hidden_start))
     net = SimpleNamespace(  # csrc/learned_targets.h has the meaning of each
         targets=np.ascontiguousarray(problem.targets),
-        gram=gram(x.X).astype(whole),
+        gram=gram(x).astype(whole),
         hidden_start=hidden_start,
         hidden_learned=np.zeros((n, len(U)), dtype=whole),
         updates=np.zeros((n, len(U)), dtype=whole),

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqattractor.engine import kernels
-from seqattractor.engine.exact.fields import Integers, aligned_zeros, gram, in_bits, narrowest, padded
-from seqattractor.engine.kernels import AHEAD, LANES
+from seqattractor.engine.exact.fields import Integers, gram, in_bits, narrowest, padded
+from seqattractor.engine.kernels import AHEAD, LANES, aligned
 from seqattractor.sequences import Patterns
 
 _PIECE_BYTES = 2**21  # codes and Gram matrices of one piece of tape; they should stay in the cache
@@ -122,8 +122,8 @@ class Codes(Restorable):
     def _room_for(self, versions: int) -> tuple[Integers, Integers, NDArray[np.uint32]]:
         """Arrays for this many versions of K, `ahead` and bits: those of the last piece again, if they are large enough."""
         if self._versions is None or len(self._versions[0]) < versions:
-            K = aligned_zeros((versions, *self.K.shape), self.K.dtype)
-            ahead = aligned_zeros((versions, K.shape[2] // LANES, AHEAD, LANES), K.dtype)
+            K = aligned((versions, *self.K.shape), self.K.dtype, np.zeros)
+            ahead = aligned((versions, K.shape[2] // LANES, AHEAD, LANES), K.dtype, np.zeros)
             self._versions = K, ahead, np.empty((versions, *self.bits.shape), dtype=np.uint32)
         K, ahead, Y = self._versions
         return K[:versions], ahead[:versions], Y[:versions]

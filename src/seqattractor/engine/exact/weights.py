@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from seqattractor.engine import kernels
-from seqattractor.engine.exact.fields import Floats, Inputs, start_fields
+from seqattractor.engine.exact.fields import Floats, start_fields
 from seqattractor.engine.exact.workers import Workers, count_jobs
 from seqattractor.engine.kernels import SIDE
 from seqattractor.engine.problem import Learned, Problem, ProgressCallback, repeat
@@ -32,22 +32,9 @@ def learn(
     block_rows: int = BLOCK_ROWS,
     chunk: int = CHUNK,
 ) -> Learned:
-    """Learn as `reference.learn` does, bit for bit what the other form gives.
+    """Learn as `engine.learn` does, with the same result whatever the number of threads and the sizes of pieces.
 
-    Parameters
-    ----------
-    problem : Problem
-        Its weights are overwritten. Patterns may be memory-mapped: they are read a chunk at a time.
-    n_jobs, callback
-        As in `engine.learn`.
-    block_rows : int
-        Neurons that a thread takes at a time, if there are several. The result does not depend on it.
-    chunk : int
-        Transitions in a chunk, at most. The result does not depend on it.
-
-    Returns
-    -------
-    Learned
+    Patterns may be memory-mapped: they are read a chunk of transitions at a time.
     """
     U, V, z = problem.U, problem.V, problem.hidden_targets
     chunk = max(min(chunk, _MOST_WORK // (V.size + (0 if U is None else U.size))), 1)
@@ -75,9 +62,6 @@ def learn(
             return errors[0], errors[1]
 
         errors = repeat(epoch, problem.max_epochs, callback)
-        for layer in (hidden, visible):
-            if layer is not None:
-                layer.finish()
     return Learned(V, errors, U)
 
 
@@ -85,31 +69,19 @@ def _codes_of(U: Floats, problem: Problem, chunk: int) -> Patterns:
     """The codes (n, M) that a fixed U makes of the inputs, eq. (7)."""
     y = np.empty((len(problem.inputs), len(U)), dtype=np.int8)
     for part in pieces(len(y), chunk):
-        y[part] = sign(start_fields(U, Inputs(problem.seen(problem.inputs[part])), problem.input_threshold).T)
+        y[part] = sign(start_fields(U, problem.seen(problem.inputs[part]), problem.input_threshold).T)
     return y
 
 
 class _Layer:
-    """All neurons of one layer: they see the same patterns, and each block of them learns on its own.
-
-    Parameters
-    ----------
-    workers : Workers
-    weights : ndarray of float64, shape (m, N_in)
-        Their start weights; `finish` writes the learned ones back.
-    kappa, theta : float
-    block_rows : int
-        Neurons that a thread takes at a time.
-    """
+    """All neurons of one layer: they see the same patterns, and each block of SIDE neurons learns on its own."""
 
     def __init__(self, workers: Workers, weights: Floats, kappa: float, theta: float, block_rows: int) -> None:
         self._workers, self._weights, self._kappa, self._theta = workers, weights, kappa, theta
         blocks = -(-len(weights) // SIDE)
-        self._side = kernels.aligned((blocks, -(-weights.shape[1] // 8) * 8, SIDE), np.float64)
         self._settled = np.zeros(blocks, dtype=np.uint8)
         self._updates = np.zeros(blocks, dtype=np.int64)
         self._parts = list(pieces(blocks, -(-block_rows // SIDE)))
-        kernels.load_weights(weights, self._side)
 
     @property
     def settled(self) -> bool:
@@ -126,9 +98,8 @@ class _Layer:
 
         def learn(some: slice) -> None:
             first = some.start * SIDE
-            neurons = min(some.stop * SIDE, len(self._weights)) - first
-            block = self._side[some], self._settled[some], self._updates[some]
-            kernels.learn_weights(*block, x, targets, written, first, neurons, self._kappa, self._theta)
+            block = self._weights[first : some.stop * SIDE], self._settled[some], self._updates[some]
+            kernels.learn_weights(*block, x, targets, written, first, self._kappa, self._theta)
 
         self._workers.run(learn, self._parts)
         return int(self._updates.sum()) - before
@@ -138,7 +109,3 @@ class _Layer:
         if constant:
             self._settled |= self._updates == 0
         self._updates[:] = 0
-
-    def finish(self) -> None:
-        """Write the learned weights back."""
-        kernels.store_weights(self._weights, self._side)

@@ -52,30 +52,14 @@ def learn_sparse(
     compiled: bool = True,
     callback: ProgressCallback | None = None,
 ) -> tuple[NDArray[np.int64], bool]:
-    """Learn transitions by the sparse rule, changing `state`.
+    """Learn transitions by the sparse rule, changing `state`, as `rule.present` does epoch after epoch.
 
-    Parameters
-    ----------
-    inputs, targets : ndarray of int8, shapes (n, N_in) and (n, N)
-        x(t) and x(t+1) of each transition, in the order of presentation.
-    drive : ndarray, shape (n, M)
-        Where P is not learned: what makes hidden neurons compete to be active, P applied to x(t+1), or to x(t).
-    state, settings : SparseState, SparseSettings
-    epochs : sequence of Epoch
-        What happens in each epoch.
-    rng : Generator
-        Where noise and redraws come from.
-    compiled : bool
-        Whether to use the kernels, or the plain loop; the result is the same.
-    callback : callable, optional
-        Told of every epoch; returning True ends learning.
+    `inputs` (n, N_in) and `targets` (n, N) are x(t) and x(t+1) of each transition in the order of presentation. `drive` (n, M),
+    where P is not learned, makes hidden neurons compete to be active: it is P applied to x(t+1), or to x(t).
 
-    Returns
-    -------
-    errors : ndarray of int64, shape (epochs run, 2)
-        Sum of mu and of nu in each epoch.
-    converged : bool
-        Whether the last epoch was free of noise and errors. Learning ends where nothing would change any more.
+    Noise and redraws come from `rng`. The result is the same whether it is `compiled` or not. The callback is called after
+    every epoch; if it returns True, learning ends. Returns the sums of mu and of nu in each epoch, shape (epochs run, 2), and
+    whether the last epoch was free of noise and errors. Learning ends where nothing would change any more.
     """
     inputs, targets, drive = np.ascontiguousarray(inputs), np.ascontiguousarray(targets), np.ascontiguousarray(drive)
     task = _Task(inputs, targets, drive, state, settings, rng)

@@ -127,11 +127,11 @@ export function drawFrame(canvas, width, height, view) {
 /**
  * Draw all steps: time to the right, units upwards; steps after `now` are faint.
  * @param view {bits, units, steps, shown, truth, known}; rows from `shown` on are empty, those from `known` on have no truth
- * @param kept what an earlier call for the same view returned: the picture itself is made only once, not at every step
+ * @param cached what an earlier call for the same view returned: the picture itself is made only once, not at every step
  */
-export function drawRaster(canvas, width, height, view, now, kept = null) {
+export function drawRaster(canvas, width, height, view, now, cached = null) {
   const { bits, truth, units, steps, shown, known } = view;
-  let source = kept;
+  let source = cached;
   if (!source) {
     const shade = (t, y) => {
       if (t >= shown) return EMPTY;

@@ -33,7 +33,7 @@ def run_dale(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str
     }
     later = net.run(_pulse(3 * T, 1.0))[:, :n_excitatory]
     W = net.couplings()
-    kept = np.all(W[:, net.signs > 0] >= 0) and np.all(W[:, net.signs < 0] <= 0)
+    obeyed = np.all(W[:, net.signs > 0] >= 0) and np.all(W[:, net.signs < 0] <= 0)
     shown = np.linspace(0, n_excitatory - 1, 5).astype(int)
     series: dict[str, Any] = {"loss": {"x": list(range(1, len(losses) + 1)), "y": losses}}
     for k, unit in enumerate(shown):
@@ -42,7 +42,7 @@ def run_dale(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str
     weaker_and_stronger = min(explained["pulse 0.7"], explained["pulse 1.5"])
     return {
         "series": series,
-        "numbers": {"explained": explained["pulse 1"], "other_pulses": weaker_and_stronger, "dale": float(kept)},
+        "numbers": {"explained": explained["pulse 1"], "other_pulses": weaker_and_stronger, "dale": float(obeyed)},
     }
 
 

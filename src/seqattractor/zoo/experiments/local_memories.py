@@ -6,12 +6,31 @@ import itertools
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from seqattractor.analysis._orbits import cycle_lengths, expected_cycles
 from seqattractor.datasets import random_sequences
 from seqattractor.zoo.experiments.experiment import Check, Experiment, Panel
 from seqattractor.zoo.spike_timing import SpikeTimingMemory
 from seqattractor.zoo.stochastic import StochasticMemory
+
+
+def cycle_lengths(W: NDArray[np.float64]) -> list[int]:
+    """Return the lengths of the closed chains of single neurons in weights (n, n).
+
+    A link of a chain is a weight above 0.5 that is the only such one out of its source and into its target.
+    """
+    strong = W > 0.5
+    alone = strong & (strong.sum(axis=0) == 1) & (strong.sum(axis=1) == 1)[:, None]
+    after = {int(j): int(i) for i, j in zip(*np.nonzero(alone), strict=True)}
+    lengths = []
+    while after:
+        at = first = next(iter(after))
+        length = 0
+        while at in after:
+            at, length = after.pop(at), length + 1
+        if at == first:
+            lengths.append(length)
+    return sorted(lengths)
 
 
 def run_fiete(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str, Any]:
@@ -23,7 +42,7 @@ def run_fiete(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[st
     n, each, rng = settings["neurons"], settings["each"], np.random.default_rng(seed)
     net = SpikeTimingMemory(synapses=1, competition=1, inhibition=0.1, adaptation=2)
     lengths = np.concatenate([cycle_lengths(net.self_organise(n, settings["steps"], rng=rng).W_) for _ in range(each)])
-    law = expected_cycles(n)
+    law = np.append(0.0, 1 / np.arange(1, n + 1))  # as a random permutation has on average
     edges = np.array([*settings["bins"], n + 1])
     # Per length, so that bins of any width lie on the same line.
     counted = np.histogram(lengths, edges)[0] / np.diff(edges) / each
@@ -31,7 +50,7 @@ def run_fiete(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[st
     centres = np.sqrt(edges[:-1] * (edges[1:] - 1.0)).tolist()
 
     def excess(low: int, high: int) -> float:
-        """How many more chains of some lengths a network has than 1 / l says."""
+        """Return how many more chains of some lengths a network has than a random permutation."""
         return float(np.sum((lengths >= low) & (lengths <= high)) / each - law[low : high + 1].sum())
 
     return {

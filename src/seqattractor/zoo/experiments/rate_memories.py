@@ -2,20 +2,82 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.integrate import quad
+from scipy.optimize import brentq
 from scipy.sparse import csr_array
+from scipy.special import ndtr
 
 from seqattractor.datasets import random_periodic
-from seqattractor.zoo.eden import DynamicEnergyMemory, escape_time
+from seqattractor.zoo.eden import DynamicEnergyMemory
 from seqattractor.zoo.episodic import DenseEpisodicMemory
 from seqattractor.zoo.experiments.experiment import Check, Experiment, Panel
-from seqattractor.zoo.gillett import HebbianRateMemory, rate_capacity, rate_overlaps
+from seqattractor.zoo.gillett import HebbianRateMemory
 
 Floats = NDArray[np.float64]
 _PATTERNS = 8
+_DT = 0.01  # of tau
+
+
+def rate_capacity(theta: float, sigma: float) -> float:
+    """Return the largest load, P / K, at which rate neurons with A = 1 pass through normal patterns; 0 if there is none.
+
+    A weak overlap with a pattern gives the next one an overlap G times as large (`gain`), with u the variance of the
+    currents, which all patterns share. It survives for G = 1; the larger solution u gives the load u / M, where M is the
+    mean squared rate, E[phi(z sqrt(u))^2] for a standard normal z.
+    """
+    # G falls with u + sigma^2 above theta^2, and is below 1 at 1 / (2 pi) if theta is not 0.
+    least, most = max(theta**2, 1e-12), 1 / (2 * math.pi)
+    if least >= most or gain(least, theta) <= 1:
+        return 0.0
+    total = most if theta == 0 else float(brentq(lambda w: gain(w, theta) - 1, least, most, xtol=1e-15))
+    u = total - sigma**2
+    if u <= 0:
+        return 0.0
+
+    def squared_rate(z: float) -> float:
+        return float(ndtr((z * math.sqrt(u) - theta) / sigma) ** 2 * math.exp(-z * z / 2) / math.sqrt(2 * math.pi))
+
+    bend = max(-11.0, min(11.0, theta / math.sqrt(u)))
+    return u / float(quad(squared_rate, -12, 12, points=[bend], epsabs=1e-12)[0])
+
+
+def rate_overlaps(n_patterns: int, times: Floats, first: float, theta: float, sigma: float) -> Floats:
+    """Return the mean field's overlaps q with each pattern of a sequence, (n, P), at times (n,) in units of tau.
+
+    With q_l = mean of xi^l r over neurons, which is `first` for the first pattern at time 0 and 0 for the others,
+    tau dq_l/dt = -q_l + G q_{l-1}; the variance of the currents is the sum of q_l^2 over all patterns but the last.
+    """
+    q = np.zeros(n_patterns)
+    q[0] = first
+    path, now = [], 0.0
+    for time in times:
+        steps = max(1, math.ceil((time - now) / _DT))
+        for _ in range(steps):
+            factor = gain(float(np.sum(q[:-1] ** 2)) + sigma**2, theta)
+            q = q + (time - now) / steps * (factor * np.concatenate([[0.0], q[:-1]]) - q)
+        path.append(q)
+        now = time
+    return np.array(path)
+
+
+def gain(variance: float, theta: float) -> float:
+    """Return G, by what an overlap is multiplied from one pattern to the next, for currents with this variance."""
+    return math.exp(-(theta**2) / (2 * variance)) / math.sqrt(2 * math.pi * variance)
+
+
+def escape_time(r: float, T_d: float) -> float:
+    """Return the time for which EDEN stays at each pattern, for r = a_s / a_c; the passage, one or two T_f, comes on top.
+
+    Once the sequence runs, the delayed signal at the time of a passage has grown to 1 - e for the pattern that is left,
+    with e = exp(-t / T_d). While the next pattern is held, that fades as (1 - e) e, and its own signal grows as 1 - e. It
+    is left when r + (1 - e) e = 1 - e, where (1 - e)^2 = r.
+    """
+    return float(-T_d * np.log1p(-np.sqrt(r)))
 
 
 def run_gillett(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str, Any]:
@@ -31,11 +93,11 @@ def run_gillett(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[
     net.J_ = net._weights(xi[:-1], xi[1:])
     steps = 10 * P
     q = net.activity(xi[0], steps) @ xi.T / N
-    theory = rate_overlaps(P, net.times(steps) / net.tau, first=float(q[0, 0]))
-    times = net.times(steps).tolist()
-    series = {f"overlap {k}": {"x": times, "y": q[:, k].tolist()} for k in range(P)}
-    series |= {f"theory {k}": {"x": times, "y": theory[:, k].tolist()} for k in range(P)}
-    peaks = net.times(steps)[q[:, :-1].argmax(axis=0)]
+    times = net.read_out_interval * np.arange(steps + 1)
+    theory = rate_overlaps(P, times / net.tau, float(q[0, 0]), net.theta, net.sigma)
+    series = {f"overlap {k}": {"x": times.tolist(), "y": q[:, k].tolist()} for k in range(P)}
+    series |= {f"theory {k}": {"x": times.tolist(), "y": theory[:, k].tolist()} for k in range(P)}
+    peaks = times[q[:, :-1].argmax(axis=0)]
     alpha, K = rate_capacity(net.theta, net.sigma), settings["inputs"]
     ends = [end_of_sequence(net, settings["large_N"], K, round(load * alpha * K), rng) for load in settings["loads"]]
     series["end"] = {"x": list(settings["loads"]), "y": ends}
@@ -129,6 +191,7 @@ def run_gsemm(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[st
     cycles = [random_periodic(length + 1, N, rng=rng) for length in lengths]
     net = DenseEpisodicMemory(dt=0.05, read_out_interval=0.5).fit(cycles)
     steps = int(settings["duration"] / net.read_out_interval)
+    times = net.read_out_interval * np.arange(steps + 1)
     series, right, rounds = {}, [], []
     for first, length in zip((0, 3), lengths, strict=True):
         cue = net.patterns_[first].astype(np.float64)
@@ -140,7 +203,7 @@ def run_gsemm(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[st
         rounds.append(len(visited) / length)
         for k in range(7):
             name = f"cue {length}, memory {k - first}" if 0 <= k - first < length else f"cue {length}, other {k}"
-            series[name] = {"x": net.times(steps).tolist(), "y": overlaps[:, k].tolist()}
+            series[name] = {"x": times.tolist(), "y": overlaps[:, k].tolist()}
     return {
         "series": series,
         "numbers": {"in_order": float(np.mean(right)), "rounds": min(rounds), "rise": _largest_rise(net, rng)},

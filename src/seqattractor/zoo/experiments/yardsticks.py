@@ -15,8 +15,8 @@ from seqattractor.zoo.experiments.experiment import Check, Experiment, Panel, fi
 from seqattractor.zoo.scaffold import ScaffoldMemory
 from seqattractor.zoo.sparse_distributed import SparseDistributedMemory
 
-_PROTOTYPE = "a first prototype of ours, written apart from this code"
-# By the number of patterns: how often a first prototype, written apart from this code, found the label of a cue with 10 of 100
+_PROTOTYPE = "a first prototype of ours, independent of this code"
+# By the number of patterns: how often a first prototype, independent of this code, found the label of a cue with 10 of 100
 # units flipped, with 500 hidden neurons and modules of 31 and 33 phases (3 networks each).
 _PROTOTYPE_LABELS = {
     "pinv": {70: 0.97, 100: 0.03, 150: 0.69, 200: 0.64, 300: 0.42, 500: 0.20, 700: 0.12},
@@ -41,7 +41,7 @@ def run_scaffold(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict
         flipped = flip(X[:-1], 10, rng=rng)
         for cue, shares in found.items():
             net = fit_quietly(ScaffoldMemory(M, periods=(31, 33), cue=cue, random_state=rng), X)
-            shares.append(float(np.mean(net.labels_of(flipped) == np.arange(T))))
+            shares.append(float(np.mean(net._labels_of(flipped) == np.arange(T))))
         exact[T] = _read_out_exactly(net, X[:-1])
     for T in settings["just_beyond"]:
         X = random_periodic(T + 1, 100, rng=rng)
@@ -53,9 +53,9 @@ def run_scaffold(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict
     }
     deviations = []
     for cue, shares in found.items():
-        told = [_PROTOTYPE_LABELS[cue][T] for T in counts]
-        series |= {f"found {cue}": {"x": counts, "y": shares}, f"prototype {cue}": {"x": counts, "y": told}}
-        deviations += [abs(a - b) for a, b in zip(shares, told, strict=True)]
+        before = [_PROTOTYPE_LABELS[cue][T] for T in counts]
+        series |= {f"found {cue}": {"x": counts, "y": shares}, f"prototype {cue}": {"x": counts, "y": before}}
+        deviations += [abs(a - b) for a, b in zip(shares, before, strict=True)]
     return {
         "series": series,
         "numbers": {
@@ -125,11 +125,14 @@ def run_sdm(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str,
         at = rng.integers(0, T, settings["cues"])
         end = net.recall(flip(X[at], 10, rng=rng), steps=25)[:, -1]
         basin.append(float((end == X[(at + 25) % T]).all(axis=1).mean()))
-    told_steps, told_basin = ([table[T] for T in settings["T"]] for table in (_PROTOTYPE_STEPS, _PROTOTYPE_BASIN))
-    series = {"steps": steps, "basin": basin, "prototype steps": told_steps, "prototype basin": told_basin}
+    prototype_steps, prototype_basin = ([table[T] for T in settings["T"]] for table in (_PROTOTYPE_STEPS, _PROTOTYPE_BASIN))
+    series = {"steps": steps, "basin": basin, "prototype steps": prototype_steps, "prototype basin": prototype_basin}
     return {
         "series": {name: {"x": list(settings["T"]), "y": y} for name, y in series.items()},
-        "numbers": {"steps": float(np.mean(np.array(steps) - told_steps)), "basin": float(np.mean(np.array(basin) - told_basin))},
+        "numbers": {
+            "steps": float(np.mean(np.array(steps) - prototype_steps)),
+            "basin": float(np.mean(np.array(basin) - prototype_basin)),
+        },
     }
 
 

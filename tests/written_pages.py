@@ -1,4 +1,4 @@
-"""Pages of the documentation that scripts in benchmarks write from kept results."""
+"""Pages of the documentation that scripts in benchmarks write from saved results."""
 
 import importlib
 import re

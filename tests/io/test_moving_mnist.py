@@ -1,34 +1,11 @@
-"""Reading Moving MNIST and MNIST from the user's own files."""
-
-import gzip
-import struct
+"""Reading Moving MNIST from the user's own files."""
 
 import numpy as np
 import pytest
 
-from seqattractor.datasets import moving_digits
-from seqattractor.io import load_mnist, load_moving_mnist
+from seqattractor.io import load_moving_mnist
 
-IMAGES = np.random.default_rng(2).integers(0, 256, size=(7, 28, 28), dtype=np.uint8)
 MOVING = np.random.default_rng(3).integers(0, 256, size=(20, 5, 64, 64), dtype=np.uint8)  # time first
-
-
-def idx(images):
-    return struct.pack(">IIII", 0x803, *images.shape) + images.tobytes()
-
-
-@pytest.mark.parametrize("kind", ["idx", "idx.gz", "npz", "npy"])
-def test_mnist_is_read_from_every_usual_file(tmp_path, kind):
-    path = tmp_path / f"train-images.{kind}"
-    if kind == "idx":
-        path.write_bytes(idx(IMAGES))
-    elif kind == "idx.gz":
-        path.write_bytes(gzip.compress(idx(IMAGES)))
-    elif kind == "npz":
-        np.savez(path, a_first=IMAGES[:2], x_train=IMAGES, y_train=np.zeros(7))
-    else:
-        np.save(path, IMAGES)
-    assert np.array_equal(load_mnist(path), IMAGES)
 
 
 def test_moving_mnist_is_read_time_first_as_in_the_download(tmp_path):
@@ -54,34 +31,14 @@ def test_a_sequence_whose_frames_have_two_successors_is_left_out(tmp_path):
     assert np.array_equal(X[:20], np.where(MOVING[:, 1].reshape(20, -1) > 127, 1, -1))
 
 
-def test_sequences_are_made_from_mnist_digits(tmp_path):
-    np.save(tmp_path / "mnist.npy", IMAGES)
-    X = load_moving_mnist(tmp_path / "mnist.npy", 3, 6, rng=4)
-    again = moving_digits(3, 6, digits=IMAGES, rng=4)
-    assert np.array_equal(X, again)
-    assert X.lengths.tolist() == [6, 6, 6]
-
-
 def test_bad_files_are_named_in_one_sentence(tmp_path):
-    short = tmp_path / "short"
-    short.write_bytes(idx(IMAGES)[:-5])
     text = tmp_path / "text.npy"
     text.write_text("hello")
     flat = tmp_path / "flat.npy"
     np.save(flat, np.zeros(9))
-    labels = tmp_path / "labels"
-    labels.write_bytes(struct.pack(">II", 0x801, 8) + bytes(8))
-    for path, words in [
-        (tmp_path / "none", "there is no file"),
-        (short, "cut short"),
-        (text, "cannot be read"),
-        (flat, "shape"),
-        (labels, "not an idx file of images"),
-    ]:
+    for path, words in [(tmp_path / "none", "there is no file"), (text, "cannot be read"), (flat, "the shape")]:
         with pytest.raises(ValueError, match=words):
             load_moving_mnist(path)
-        with pytest.raises(ValueError, match=words):
-            load_mnist(path)
 
 
 def test_too_few_sequences_or_frames_are_named(tmp_path):

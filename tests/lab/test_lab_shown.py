@@ -5,6 +5,7 @@ import json
 import re
 
 import numpy as np
+import pytest
 
 import lab_browser
 import lab_server
@@ -51,6 +52,7 @@ def truth(page):
     return page.locator("figcaption").first.inner_text()
 
 
+@pytest.mark.slow
 def test_the_curve_is_the_overlap_of_the_two_pictures_at_every_step(open_page):
     for like in (X[3], -X[3], None):  # caught ahead, caught reversed, and right
         page = open_page(link(like), reduced_motion="reduce")
@@ -69,6 +71,7 @@ def test_after_a_catch_out_of_phase_the_truth_is_shown_in_that_phase_and_said(op
         assert (wrong_units(page) == 0) == (step > 0)
 
 
+@pytest.mark.slow
 def test_the_negative_is_recognised_shown_and_explained(open_page):
     page = open_page(link(-X[3]), reduced_motion="reduce")
     assert "it follows the negative of the stored sequence, with every unit reversed" in page.inner_text("#verdicts")
@@ -78,6 +81,7 @@ def test_the_negative_is_recognised_shown_and_explained(open_page):
         assert (wrong_units(page) == 0) == (step > 0)
 
 
+@pytest.mark.slow
 def test_a_sequence_that_was_caught_and_has_ended_says_so(open_page):
     film = sa.datasets.moving_digits(2, 10, 40, 1, rng=0)
     painted = np.flatnonzero(film[0] != film[13]).tolist()[1:]  # nearly the fourth frame of the other one
@@ -110,6 +114,7 @@ GREEN = """() => {
 }"""
 
 
+@pytest.mark.slow
 def test_green_stands_for_a_recall_that_locked_on_and_for_nothing_else(open_page):
     for scheme in ("light", "dark"):
         options = {"color_scheme": scheme, "reduced_motion": "reduce"}
@@ -126,6 +131,7 @@ def test_green_stands_for_a_recall_that_locked_on_and_for_nothing_else(open_page
         assert page.evaluate(GREEN) == []
 
 
+@pytest.mark.slow
 def test_the_certified_radius_and_tau_are_explained_where_they_stand(open_page):
     page = open_page(link(cue={"flips": 5}), reduced_motion="reduce")
     tau = sa.analysis.retrieved_at(
@@ -147,6 +153,7 @@ def test_the_certified_radius_and_tau_are_explained_where_they_stand(open_page):
     assert "This cue has 2" in page.inner_text(".promise")
 
 
+@pytest.mark.slow
 def test_frames_are_counted_from_1_before_anything_is_learned(open_page):
     written = "CanvasRenderingContext2D.prototype.fillText = function (words) { (window.written ??= []).push(words); }"
     page = open_page(reduced_motion="reduce")
@@ -174,6 +181,7 @@ def test_frames_are_counted_from_1_before_anything_is_learned(open_page):
     assert "for frame 2" in page.inner_text(".promise") or "at frame 2" in page.inner_text(".promise")  # 32, 1 and 2 are seen
 
 
+@pytest.mark.slow
 def test_the_degree_of_a_dense_memory_follows_the_patterns(open_page):
     page = open_page(reduced_motion="reduce")
     page.select_option("#network-kind-0", "dense")
