@@ -286,7 +286,7 @@ def hidden_markov(
     laps: Events,
     *,
     maps: ArrayLike | None = None,
-    n_states: int = 20,
+    n_states: int = 30,
     max_speed: int = 6,
     n_shuffles: int = 500,
     rng: Seed = None,
