@@ -1,4 +1,4 @@
-"""Rank order and Bayesian decoding of one event in plain loops; nothing of the package is imported."""
+"""Rank order, decoding and likelihood of one event in plain loops, without the package."""
 
 from math import exp, log, sqrt
 
@@ -23,7 +23,7 @@ def pearson(x, y):
 
 
 def rank_score(event, places, first):
-    """The absolute Spearman correlation of spike times with places, over cells that fire; None for fewer than 4."""
+    """The absolute Spearman correlation of spike times with places; None for fewer than 4 cells."""
     times, where = [], []
     for cell in range(len(event[0])):
         spikes = [t for t, row in enumerate(event) for _ in range(int(row[cell]))]
@@ -34,7 +34,7 @@ def rank_score(event, places, first):
 
 
 def posterior(counts, rates, seconds):
-    """The probability of each map and place given one bin, rates[map][place][cell] in spikes per second."""
+    """The probability of each map and place given one bin, rates[map][place][cell]."""
     weights = []
     for of_map in rates:
         weights.append([])
@@ -50,7 +50,7 @@ def posterior(counts, rates, seconds):
 
 
 def line_score(event, rates, seconds, reach):
-    """The best sum along any line of the probability of places within reach, over bins with spikes."""
+    """The best sum along any line of the probability within reach, over bins with spikes."""
     at = [t for t, row in enumerate(event) if any(row)]
     decoded = [posterior(event[t], rates, seconds) for t in at]
     P, best = len(rates[0]), 0.0
@@ -69,14 +69,16 @@ def line_score(event, rates, seconds, reach):
 
 
 def log_likelihood(event, means, matrix):
-    """Of a Poisson hidden Markov model with any first state, without the factorials, which no order of bins changes."""
+    """Of a Poisson hidden Markov model, without factorials, which no order of bins changes."""
     K = len(means)
     state, total = [1 / K] * K, 0.0
     for t, row in enumerate(event):
         if t:
             state = [sum(state[i] * matrix[i][j] for i in range(K)) for j in range(K)]
         for j in range(K):
-            state[j] *= exp(sum(n * log(mean) - mean for n, mean in zip(row, means[j], strict=True)))
+            state[j] *= exp(
+                sum(n * log(mean) - mean for n, mean in zip(row, means[j], strict=True))
+            )
         norm = sum(state)
         total += log(norm)
         state = [s / norm for s in state]
