@@ -355,8 +355,8 @@ def bins_table(saved):
             rows.append([f"{value:.3g} s", kind, *shares])
     few = saved["cells"][named("event_bin", values[0])][SHOWN[0]]
     caption = (
-        f"Partial events and noise found with other bins: {events_of(few, ['partial'])} events of each "
-        "kind (500 at 0.02 s). Rank order has bins of its own."
+        f"Partial events and noise found with other bins: {events_of(few, ['partial'])} events of "
+        "each kind (500 at 0.02 s). Rank order has bins of its own."
     )
     return Table(["bins of events", "kind", *SHOWN], rows, caption)
 

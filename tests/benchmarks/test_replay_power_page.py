@@ -2,9 +2,8 @@
 
 import json
 
-import pytest
-
 import kept_pages
+import pytest
 from kept_pages import DOCS, parts_shown, parts_written
 
 RESULTS = "replay_results.inc"
