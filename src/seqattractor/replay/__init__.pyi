@@ -3,3 +3,7 @@ from ._cross_validate import CrossValidation as CrossValidation
 from ._cross_validate import cross_validate as cross_validate
 from ._events import ReplayTest as ReplayTest
 from ._events import test as test
+from ._others import bayesian_decoding as bayesian_decoding
+from ._others import hidden_markov as hidden_markov
+from ._others import place_fields as place_fields
+from ._others import rank_order as rank_order

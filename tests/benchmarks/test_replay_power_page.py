@@ -1,0 +1,41 @@
+"""The tables of the page on tests of replay are those of the saved results."""
+
+import json
+
+import kept_pages
+import pytest
+from kept_pages import DOCS, parts_shown, parts_written
+
+RESULTS = "replay_results.inc"
+
+
+@pytest.fixture(scope="module")
+def script():
+    return kept_pages.script("replay_power")
+
+
+@pytest.fixture(scope="module")
+def saved(script):
+    return json.loads(script.SAVED.read_text())
+
+
+def test_the_tables_are_those_of_the_saved_results(script, saved):
+    assert (DOCS / RESULTS).read_text() == script.page(saved)
+
+
+def test_every_part_is_shown_once():
+    assert parts_shown("replay_methods.rst", RESULTS) == parts_written(RESULTS)
+
+
+def test_every_condition_and_method_was_measured_on_held_out_seeds(script, saved):
+    assert saved["settings"]["first_seed"] == script.FIRST_SEED >= 1000
+    for name, _, events, n_recordings, methods in script.conditions():
+        assert set(saved["cells"][name]) == set(methods), name
+        for cell in saved["cells"][name].values():
+            assert cell["events"] == {kind: n * n_recordings for kind, n in events.items()}
+
+
+def test_no_event_is_found_more_often_than_there_are_events(saved):
+    for cells in saved["cells"].values():
+        for cell in cells.values():
+            assert all(0 <= cell["found"][kind] <= n for kind, n in cell["events"].items())
