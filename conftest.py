@@ -1,4 +1,6 @@
-"""What tests and the examples in docstrings share: a back end without a screen, no figure that stays open, any order."""
+"""What tests and the examples in docstrings share: a back end without a screen, no figure that
+stays open, any order.
+"""
 
 import os
 import random
@@ -7,11 +9,14 @@ import sys
 
 import pytest
 
-collect_ignore = ["src/seqattractor/exchange/torch_module.py"]  # no examples there, and importing torch takes seconds
+collect_ignore = [
+    "src/seqattractor/exchange/torch_module.py"
+]  # no examples there, and importing torch takes seconds
 
 os.environ.setdefault("MPLBACKEND", "Agg")
 
-# What a shell starts in the background ignores Ctrl-C, and so would all that tests start and interrupt.
+# What a shell starts in the background ignores Ctrl-C, and so would all that tests start and
+# interrupt.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -19,7 +24,10 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 def pytest_addoption(parser):
     """Add the option for another order of the tests, that of a seed."""
     parser.addoption(
-        "--order", type=int, metavar="SEED", help="shuffle the files, and the tests of each; the same seed, the same order"
+        "--order",
+        type=int,
+        metavar="SEED",
+        help="shuffle the files, and the tests of each; the same seed, the same order",
     )
 
 
@@ -34,7 +42,9 @@ def pytest_collection_modifyitems(config, items):
 
 @pytest.fixture(autouse=True)
 def _no_open_figures():
-    """Close what was drawn: matplotlib warns of more than twenty open figures, and warnings are errors."""
+    """Close what was drawn: matplotlib warns of more than twenty open figures, and warnings are
+    errors.
+    """
     yield
     if "matplotlib.pyplot" in sys.modules:
         sys.modules["matplotlib.pyplot"].close("all")

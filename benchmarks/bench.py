@@ -23,13 +23,26 @@ Examples:
 
 @click.command(name="bench", epilog=EXAMPLES)
 @click.argument("cases", nargs=-1, metavar="[CASE]...")
-@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Threads of both loops.")
 @click.option(
-    "--seconds", type=click.FloatRange(min=0.1), default=10.0, show_default=True, help="Seconds for the plain loop of each case."
+    "--jobs",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Threads of both loops.",
+)
+@click.option(
+    "--seconds",
+    type=click.FloatRange(min=0.1),
+    default=10.0,
+    show_default=True,
+    help="Seconds for the plain loop of each case.",
 )
 @click.option("--growth", is_flag=True, help="Also: how the time grows with N, M and T.")
 @click.option(
-    "--memory", multiple=True, type=click.Choice(["digits", "large"]), help="Also: peak memory; large is N=65536, T=300."
+    "--memory",
+    multiple=True,
+    type=click.Choice(["digits", "large"]),
+    help="Also: peak memory; large is N=65536, T=300.",
 )
 @click.option(
     "--baseline",
@@ -37,7 +50,12 @@ Examples:
     help="Also: each ratio beside that in this file, which an earlier -o wrote.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
-@click.option("-o", "--out", type=click.Path(dir_okay=False, path_type=Path), help="Write the results to this JSON file.")
+@click.option(
+    "-o",
+    "--out",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write the results to this JSON file.",
+)
 def command(
     cases: tuple[str, ...],
     jobs: int,
@@ -48,15 +66,19 @@ def command(
     as_json: bool,
     out: Path | None,
 ) -> None:
-    """Measure the exact engine beside the plain online loop, in the same run and with the same number of threads.
+    """Measure the exact engine beside the plain online loop, in the same run and with the same
+    number of threads.
 
-    CASE is random-70, random-150, digits or walker; all of them if none is named. The plain loop is PyTorch's if PyTorch is
-    installed and numpy's otherwise. It runs for --seconds only; the time it would need for all epochs is computed from that.
+    CASE is random-70, random-150, digits or walker; all of them if none is named. The plain loop is
+    PyTorch's if PyTorch is installed and numpy's otherwise. It runs for --seconds only; the time it
+    would need for all epochs is computed from that.
     """
     unknown = [case for case in cases if case not in CASES]
     if unknown:
         raise click.UsageError(no_such("case", unknown[0], CASES))
-    before = None if baseline is None else read_ratios(baseline)  # now: it may be the file that is written in the end
+    before = (
+        None if baseline is None else read_ratios(baseline)
+    )  # now: it may be the file that is written in the end
     tell = (lambda _: None) if as_json else click.echo
     results: dict[str, Any] = {"machine": machine(), "cases": []}
     for case in cases or tuple(CASES):
@@ -86,17 +108,20 @@ def _case_line(case: dict[str, Any]) -> str:
     end = "to zero error" if case["converged"] else "not converged"
     return (
         f"{case['what']}: {case['ratio_500_epochs']:,.0f} times as fast\n"
-        f"  exact engine {case['exact_seconds']:.3g} s for {case['epochs']} epochs ({end}), {case['n_jobs']} thread(s)\n"
-        f"  {case['plain_loop']} loop {case['plain_seconds_500_epochs']:,.3g} s for 500 epochs, computed from "
-        f"{case['plain_measured_epochs']:.1f} measured epochs ({case['ratio']:,.0f} times if it stopped where the engine stops)"
+        f"  exact engine {case['exact_seconds']:.3g} s for {case['epochs']} epochs ({end}), "
+        f"{case['n_jobs']} thread(s)\n"
+        f"  {case['plain_loop']} loop {case['plain_seconds_500_epochs']:,.3g} s for 500 epochs, "
+        f"computed from {case['plain_measured_epochs']:.1f} measured epochs ({case['ratio']:,.0f} "
+        "times if it stopped where the engine stops)"
     )
 
 
 def _memory_line(memory: dict[str, Any]) -> str:
     """Peak memory in words."""
     return (
-        f"{memory['case']} (N={memory['N']}, M={memory['M']}, n={memory['n']}): {memory['seconds']:.1f} s for {memory['epochs']} "
-        f"epochs, peak {memory['peak_mb']:,.0f} MB, of which the interpreter {memory['interpreter_mb']:,.0f} MB"
+        f"{memory['case']} (N={memory['N']}, M={memory['M']}, n={memory['n']}): "
+        f"{memory['seconds']:.1f} s for {memory['epochs']} epochs, peak {memory['peak_mb']:,.0f} "
+        f"MB, of which the interpreter {memory['interpreter_mb']:,.0f} MB"
     )
 
 
@@ -104,8 +129,8 @@ def _growth_line(growth: dict[str, Any]) -> str:
     """Growth with one size in words."""
     name, values = growth["varies"], growth["values"]
     return (
-        f"time to learn grows as {name}^{growth['exact_exponent']:.2f} for {name} = {values[0]} to {values[-1]} "
-        f"(plain loop: {name}^{growth['plain_exponent']:.2f})"
+        f"time to learn grows as {name}^{growth['exact_exponent']:.2f} for {name} = {values[0]} to "
+        f"{values[-1]} (plain loop: {name}^{growth['plain_exponent']:.2f})"
     )
 
 
@@ -116,12 +141,17 @@ def _baseline_line(both: dict[str, Any]) -> str:
         return f"{now}; the baseline has no such case against this plain loop with as many threads"
     line = f"{now}, baseline {both['baseline']:,.1f}, now/baseline {both['now_by_baseline']:.2f}"
     if is_slower(both):
-        line += f"\n  SLOWER than the baseline: it takes {1 / both['now_by_baseline']:.1f} times as long; measure again"
+        line += (
+            f"\n  SLOWER than the baseline: it takes {1 / both['now_by_baseline']:.1f} times as "
+            "long; measure again"
+        )
     return line
 
 
 TOLERANCE = 4 / 3
-"""How many times the baseline's time a case may take before it is called slower: times vary by some tenths."""
+"""How many times the baseline's time a case may take before it is called slower: times vary by some
+tenths.
+"""
 
 
 def read_ratios(path: Path) -> dict[str, dict[str, Any]]:
@@ -132,12 +162,17 @@ def read_ratios(path: Path) -> dict[str, dict[str, Any]]:
         if not all(0 < ratio < float("inf") for ratio in ratios):
             raise ValueError("a ratio is not above 0")
     except (ValueError, KeyError, TypeError, AttributeError):
-        raise ValueError(f"{path} is not a file of results; write one with `python benchmarks/bench.py -o {path}`.") from None
+        raise ValueError(
+            f"{path} is not a file of results; write one with `python benchmarks/bench.py -o "
+            f"{path}`."
+        ) from None
     return cases
 
 
 def beside(case: dict[str, Any], baseline: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    """The ratio of a case now and in the baseline, or None if that was against another plain loop or with other threads."""
+    """The ratio of a case now and in the baseline, or None if that was against another plain loop
+    or with other threads.
+    """
     before = baseline.get(case["case"])
     both: dict[str, Any] = {"case": case["case"], "now": case["ratio"], "baseline": None}
     if before is not None and _rivals(before) == _rivals(case):
@@ -146,7 +181,9 @@ def beside(case: dict[str, Any], baseline: dict[str, dict[str, Any]]) -> dict[st
 
 
 def is_slower(both: dict[str, Any]) -> bool:
-    """Whether a case takes more than `TOLERANCE` times as long as in the baseline, counted in the plain loop's time."""
+    """Whether a case takes more than `TOLERANCE` times as long as in the baseline, counted in the
+    plain loop's time.
+    """
     return both["baseline"] is not None and bool(both["now_by_baseline"] * TOLERANCE < 1)
 
 

@@ -1,4 +1,5 @@
-"""The map of capacity of the paper's rule in docs/sweeps.rst: run the searches and write the table and the figure.
+"""The map of capacity of the paper's rule in docs/sweeps.rst: run the searches and write the table
+and the figure.
 
     python benchmarks/capacity_map.py --study map.db [--max-trials 600]
 
@@ -25,7 +26,13 @@ def main():
     parser.add_argument("--jobs", type=int, default=1)
     options = parser.parse_args()
     found = measure_capacity(
-        n=list(N), m=list(M), flips="10%", max_trials=options.max_trials, t_max=1000, jobs=options.jobs, study=options.study
+        n=list(N),
+        m=list(M),
+        flips="10%",
+        max_trials=options.max_trials,
+        t_max=1000,
+        jobs=options.jobs,
+        study=options.study,
     )
     save(lambda: capacity_figure(found), DOCS / "images" / "capacity_map.png")
     (group,), (law,) = found.groups, found.laws
@@ -34,14 +41,19 @@ def main():
 
 def table(found, law):
     rows = {(each.settings["n"], each.settings["m"]): each for each in found}
-    lines = [".. list-table:: The longest T with 95 % success of the paper's rule, N/10 flips in the cue, and 95 % intervals"]
+    lines = [
+        ".. list-table:: The longest T with 95 % success of the paper's rule, N/10 flips in the "
+        "cue, and 95 % intervals"
+    ]
     lines += ["   :header-rows: 1", "", "   * - "] + [f"     - M = {m}" for m in M]
     for n in N:
         cells = [f"{rows[n, m].t} ({rows[n, m].low} to {rows[n, m].high})" for m in M]
         lines += [f"   * - N = {n}"] + [f"     - {cell}" for cell in cells]
     trials = sum(each.trials for each in found)
     lines += ["", f"Law: {law}.", ""]
-    lines += [f"{trials} trials, seed {found[0].settings['seed']}, {date.today()}; {software_words()}."]
+    lines += [
+        f"{trials} trials, seed {found[0].settings['seed']}, {date.today()}; {software_words()}."
+    ]
     return "\n".join(lines) + "\n"
 
 

@@ -10,7 +10,12 @@ from seqattractor.engine.problem import Problem
 from seqattractor.rule import sign
 from seqattractor.sequences import Sequences, transitions
 
-KAPPA, ETA, INIT_SCALE, MAX_EPOCHS = 1.0, 1e-3, 1e-3, 500  # the settings of all experiments of the paper
+KAPPA, ETA, INIT_SCALE, MAX_EPOCHS = (
+    1.0,
+    1e-3,
+    1e-3,
+    500,
+)  # the settings of all experiments of the paper
 
 CASES = {
     "random-70": "random patterns, N=100, M=500, T=70",

@@ -1,12 +1,14 @@
-"""One large fit, and the trials of a table, on a Dask cluster of one and of two worker processes (docs/engine.rst).
+"""One large fit, and the trials of a table, on a Dask cluster of one and of two worker processes
+(docs/engine.rst).
 
     python benchmarks/cluster.py --measure                               # N=65,536, M=4,000
     python benchmarks/cluster.py --measure --n 4096 --m 1000 --trials 4  # a smaller one, to try it
     python benchmarks/cluster.py                                         # only writes the page
 
-Workers have one thread each and sit on this machine, so that what is sent goes through its loopback. All that passes through
-the client is counted by the sizes of its arrays. Beside seconds on the clock, which other programs on the machine lengthen, stand
-those of the processors: of this process (client and scheduler) and of all workers. Results are kept in benchmarks/cluster.json.
+Workers have one thread each and sit on this machine, so that what is sent goes through its
+loopback. All that passes through the client is counted by the sizes of its arrays. Beside seconds
+on the clock, which other programs on the machine lengthen, stand those of the processors: of this
+process (client and scheduler) and of all workers. Results are kept in benchmarks/cluster.json.
 """
 
 from __future__ import annotations
@@ -59,7 +61,9 @@ class CountingClient:
         self._sizes |= {future.key: size_of(each) for future, each in zip(sent, data, strict=True)}
         return sent
 
-    def submit(self, function: Any, block: Any, shared: Any, *arguments: Any, **options: Any) -> Any:
+    def submit(
+        self, function: Any, block: Any, shared: Any, *arguments: Any, **options: Any
+    ) -> Any:
         """Let a worker learn a block, with what all workers need."""
         self._for_each.add(shared.key)
         return self._client.submit(function, block, shared, *arguments, **options)
@@ -88,7 +92,9 @@ class CountingClient:
 
 
 class Spent:
-    """What this process and the workers of a client use from now on: seconds, processor seconds and memory (Linux)."""
+    """What this process and the workers of a client use from now on: seconds, processor seconds and
+    memory (Linux).
+    """
 
     def __init__(self, client: Any) -> None:
         self._client, self._load = client, machine()["load"]
@@ -103,8 +109,14 @@ class Spent:
     def so_far(self) -> dict[str, Any]:
         """All of it, in plain values."""
         names = ("seconds", "client_seconds", "worker_seconds")
-        spent = {name: now - then for name, now, then in zip(names, self._now(), self._before, strict=True)}
-        peaks = {"client_megabytes": peak_memory(), "worker_megabytes": max(self._client.run(peak_memory).values())}
+        spent = {
+            name: now - then
+            for name, now, then in zip(names, self._now(), self._before, strict=True)
+        }
+        peaks = {
+            "client_megabytes": peak_memory(),
+            "worker_megabytes": max(self._client.run(peak_memory).values()),
+        }
         return {"load": self._load, **spent, **peaks}
 
 
@@ -115,7 +127,11 @@ def forget_peak() -> None:
 
 def peak_memory() -> int:
     """The largest memory of this process in MB."""
-    (line,) = (line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM:"))
+    (line,) = (
+        line
+        for line in Path("/proc/self/status").read_text().splitlines()
+        if line.startswith("VmHWM:")
+    )
     return round(int(line.split()[1]) * 1024 / 1e6)
 
 
@@ -130,12 +146,23 @@ def size_of(data: Any) -> int:
 
 @contextmanager
 def cluster_of(workers: int) -> Iterator[Any]:
-    """A client of a new cluster on this machine, of which all processes have everything imported and loaded."""
+    """A client of a new cluster on this machine, of which all processes have everything imported
+    and loaded.
+    """
     import distributed
 
-    # Dask would begin to write data to disk when 60% of what it believes to be a worker's memory is full.
-    options = {"threads_per_worker": 1, "memory_limit": 0, "dashboard_address": ":0", "silence_logs": 50}
-    with distributed.LocalCluster(n_workers=workers, processes=True, **options) as cluster, distributed.Client(cluster) as client:
+    # Dask would begin to write data to disk when 60% of what it believes to be a worker's memory is
+    # full.
+    options = {
+        "threads_per_worker": 1,
+        "memory_limit": 0,
+        "dashboard_address": ":0",
+        "silence_logs": 50,
+    }
+    with (
+        distributed.LocalCluster(n_workers=workers, processes=True, **options) as cluster,
+        distributed.Client(cluster) as client,
+    ):
         client.run(warm_up)
         warm_up()  # here, too: the client makes codes of a fixed U and Gram matrices
         yield client
@@ -145,8 +172,13 @@ def warm_up() -> None:
     """Learn something small."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for T in (12, 60):  # the longer one does not converge, so that visible neurons see flips, too
-            sa.SequenceAttractor(70, random_state=0, max_epochs=20).fit(sa.datasets.random_periodic(T, 40, rng=0))
+        for T in (
+            12,
+            60,
+        ):  # the longer one does not converge, so that visible neurons see flips, too
+            sa.SequenceAttractor(70, random_state=0, max_epochs=20).fit(
+                sa.datasets.random_periodic(T, 40, rng=0)
+            )
 
 
 def measure_fit(N: int, M: int, T: int) -> dict[str, Any]:
@@ -182,7 +214,9 @@ def measure_trials(trials: int) -> dict[str, Any]:
     for workers in WORKERS:
         with cluster_of(workers) as client, tempfile.TemporaryDirectory() as folder:
             spent = Spent(client)
-            reproduce(["table1"], Request(trials=trials), Path(folder), dask=client.scheduler.address)
+            reproduce(
+                ["table1"], Request(trials=trials), Path(folder), dask=client.scheduler.address
+            )
             cost = spent.so_far()
             with Store(Path(folder) / "trials.db", readonly=True) as store:
                 finished = list(store.finished(TABLE))
@@ -191,7 +225,9 @@ def measure_trials(trials: int) -> dict[str, Any]:
                 "workers": workers,
                 **cost,
                 "bytes_to_each": 0,
-                "bytes_sent": sum(len(pickle.dumps(each.trial)) + len(pickle.dumps(each)) for each in finished),
+                "bytes_sent": sum(
+                    len(pickle.dumps(each.trial)) + len(pickle.dumps(each)) for each in finished
+                ),
                 "trials": len(finished),
             }
         )
@@ -200,13 +236,19 @@ def measure_trials(trials: int) -> dict[str, Any]:
 
 
 def on_paper(run: dict[str, Any], workers: int) -> float:
-    """Seconds with more workers, from the processor time of a run: that of its workers is shared, all else stays.
+    """Seconds with more workers, from the processor time of a run: that of its workers is shared,
+    all else stays.
 
-    What every worker needs is sent to each by the client. All processor time of client and scheduler is taken for sending, so
-    that bytes are sent at the lowest rate that the run allows, and none of it for work done while workers work.
+    What every worker needs is sent to each by the client. All processor time of client and
+    scheduler is taken for sending, so that bytes are sent at the lowest rate that the run allows,
+    and none of it for work done while workers work.
     """
     copies = run["client_seconds"] * run["bytes_to_each"] / run["bytes_sent"]
-    return float(run["client_seconds"] + (workers - run["workers"]) * copies + run["worker_seconds"] / workers)
+    return float(
+        run["client_seconds"]
+        + (workers - run["workers"]) * copies
+        + run["worker_seconds"] / workers
+    )
 
 
 def page(results: dict[str, Any]) -> str:
@@ -221,13 +263,17 @@ def page(results: dict[str, Any]) -> str:
     table = Table(
         caption="A Dask cluster of one and of two worker processes of one thread",
         columns=["", *names],
-        rows=list(map(list, zip(ROWS, *(cells(each["runs"]) for each in names.values()), strict=True))),
+        rows=list(
+            map(list, zip(ROWS, *(cells(each["runs"]) for each in names.values()), strict=True))
+        ),
     )
     machine = results["machine"]
     loads = ", ".join(f"{run['load']}" for each in (fit, trials) for run in each["runs"])
     return (
-        f"{list_table(table)}\n\nMeasured {machine['date']} on one {machine['cpu']} with {machine['cores']} cores, which client, "
-        f"scheduler and workers share (load at the start of each run: {loads}), Python {machine['python']}, by "
+        f"{list_table(table)}\n\nMeasured {machine['date']} on one {machine['cpu']} with "
+        f"{machine['cores']} cores, which client, "
+        f"scheduler and workers share (load at the start of each run: {loads}), Python "
+        f"{machine['python']}, by "
         "``benchmarks/cluster.py``.\n"
     )
 
@@ -253,7 +299,10 @@ def cells(runs: list[dict[str, Any]]) -> list[str]:
         return f"{told(one[name])}, {told(two[name])}"
 
     return [
-        *(both(name, "{:.1f} s".format) for name in ("seconds", "client_seconds", "worker_seconds")),
+        *(
+            both(name, "{:.1f} s".format)
+            for name in ("seconds", "client_seconds", "worker_seconds")
+        ),
         f"{one['seconds'] / two['seconds'] / 2:.0%}",
         f"{on_paper(one, 1) / on_paper(two, 2) / 2:.0%}",
         both("bytes_sent", told_bytes),
@@ -272,7 +321,9 @@ def told_bytes(count: int) -> str:
 
 def main() -> None:
     """Measure, and write the page."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--measure", action="store_true")
     parser.add_argument("--n", type=int, default=65536)
     parser.add_argument("--m", type=int, default=4000)

@@ -1,12 +1,14 @@
-"""The tables of held-out cases in docs/sparse.rst: the defaults of the sparse network over sizes, loads and kinds of patterns.
+"""The tables of held-out cases in docs/sparse.rst: the defaults of the sparse network over sizes,
+loads and kinds of patterns.
 
     python benchmarks/held_out.py --study held_out.db [--jobs 2]
 
-The seed is used nowhere else: defaults were chosen on other sequences and networks. The study keeps the trials, so that the
-script can be stopped and goes on; results are kept in benchmarks/held_out.json, from which tables are written without --study.
-With --loads 1.5 2 only the cases with so many transitions for each hidden neuron are run and take the place of kept ones, and
-with --sizes 100,1000 200,2000 and --kinds correlated only these networks and patterns, after a change of defaults that concerns
-no others.
+The seed is used nowhere else: defaults were chosen on other sequences and networks. The study keeps
+the trials, so that the script can be stopped and goes on; results are kept in
+benchmarks/held_out.json, from which tables are written without --study. With --loads 1.5 2 only the
+cases with so many transitions for each hidden neuron are run and take the place of kept ones, and
+with --sizes 100,1000 200,2000 and --kinds correlated only these networks and patterns, after a
+change of defaults that concerns no others.
 """
 
 import argparse
@@ -35,13 +37,21 @@ LARGE = {"n": 200, "m": 1000, "t": 2000, "flips": 20}
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--study", type=Path)
     parser.add_argument("--trials", type=int, default=2)
     parser.add_argument("--large-trials", type=int, default=50)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--loads", type=float, nargs="*", default=LOADS)
-    parser.add_argument("--sizes", type=size, nargs="*", metavar="N,M", default=[(n, ratio * n) for n in N for ratio in RATIOS])
+    parser.add_argument(
+        "--sizes",
+        type=size,
+        nargs="*",
+        metavar="N,M",
+        default=[(n, ratio * n) for n in N for ratio in RATIOS],
+    )
     parser.add_argument("--kinds", nargs="*", choices=list(KINDS), default=list(KINDS))
     options = parser.parse_args()
     if options.study is not None:
@@ -52,7 +62,12 @@ def main():
         ]
         if options.large_trials:
             grids.append(Grid({**ALWAYS, **LARGE}, trials=options.large_trials, seed=SEED))
-        run_sweep(grids, options.study, jobs=options.jobs, progress=lambda p: print(p.done, "of", p.total, flush=True))
+        run_sweep(
+            grids,
+            options.study,
+            jobs=options.jobs,
+            progress=lambda p: print(p.done, "of", p.total, flush=True),
+        )
         rows = {
             tuple(row[key] for key in ("kind", "n", "m", "t")): row
             for row in json.loads(KEPT.read_text()) + results(options.study)
@@ -71,7 +86,14 @@ def cases(trials, loads=LOADS):
     """A grid for each kind of patterns and size."""
     return {
         (kind, n, ratio * n): Grid(
-            {**ALWAYS, **settings, "n": n, "m": ratio * n, "t": [lengths(ratio * n, load) for load in loads], "flips": n // 10},
+            {
+                **ALWAYS,
+                **settings,
+                "n": n,
+                "m": ratio * n,
+                "t": [lengths(ratio * n, load) for load in loads],
+                "flips": n // 10,
+            },
             trials=trials,
             seed=SEED,
         )
@@ -87,13 +109,19 @@ def lengths(m, load):
 
 
 def results(study):
-    """A row for each case: settings, trials, successes, mean basin, mean fraction of transitions that are made."""
+    """A row for each case: settings, trials, successes, mean basin, mean fraction of transitions
+    that are made.
+    """
     found = {}
     for each in read_study(study).finished:
         if each.error is not None:
             raise RuntimeError(f"a trial failed: {each.error}")
         s = DEFAULTS | each.trial.point.settings
-        kind = next(kind for kind, (_, given) in KINDS.items() if _patterns(s) == _patterns(DEFAULTS | given))
+        kind = next(
+            kind
+            for kind, (_, given) in KINDS.items()
+            if _patterns(s) == _patterns(DEFAULTS | given)
+        )
         row = found.setdefault((kind, s["n"], s["m"], s["t"]), [])
         row.append(each.outcome)
     return [
@@ -122,7 +150,13 @@ def page(rows):
             caption=f"{title}: basin, N/10 flips in every start ({networks(rows, kind)} a cell)",
             columns=["N, M", *(f"T/M = {load:g}" for load in LOADS)],
             rows=[
-                [f"{n}, {ratio * n}", *(cell(found.get((kind, n, ratio * n, lengths(ratio * n, load)))) for load in LOADS)]
+                [
+                    f"{n}, {ratio * n}",
+                    *(
+                        cell(found.get((kind, n, ratio * n, lengths(ratio * n, load))))
+                        for load in LOADS
+                    ),
+                ]
                 for n in N
                 for ratio in RATIOS
             ],
@@ -131,15 +165,18 @@ def page(rows):
     large = found.get(("random", LARGE["n"], LARGE["m"], LARGE["t"]))
     if large:
         parts["large"] = (
-            f"N = {LARGE['n']}, M = {LARGE['m']}, T = {LARGE['t']}, {LARGE['flips']} flips: {large['successes']} of "
-            f"{large['trials']} networks succeed, and the mean basin is {large['basin']:.3f}."
+            f"N = {LARGE['n']}, M = {LARGE['m']}, T = {LARGE['t']}, {LARGE['flips']} flips: "
+            f"{large['successes']} of {large['trials']} networks succeed, and the mean basin is "
+            f"{large['basin']:.3f}."
         )
     return named_parts(parts)
 
 
 def networks(rows, kind):
     """How many networks the cells of a table have."""
-    counts = sorted({row["trials"] for row in rows if row["kind"] == kind and row["t"] != LARGE["t"]})
+    counts = sorted(
+        {row["trials"] for row in rows if row["kind"] == kind and row["t"] != LARGE["t"]}
+    )
     few = "1 network" if counts[-1] == 1 else f"{counts[-1]} networks"
     return few if len(counts) == 1 else f"{counts[0]} to {few}"
 

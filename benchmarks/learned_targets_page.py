@@ -1,9 +1,12 @@
-"""The tables and figures of docs/learned_targets.rst, from the results of the commands that stand there.
+"""The tables and figures of docs/learned_targets.rst, from the results of the commands that stand
+there.
 
-    python benchmarks/learned_targets_page.py OUT      # OUT has learned-targets.json and the studies strengths.db, few_hidden.db,
+    python benchmarks/learned_targets_page.py OUT      # OUT has learned-targets.json and the
+    studies strengths.db, few_hidden.db,
                                                        # few_flips.db and table2.db
 
-The results are kept in benchmarks/learned_targets.json; without an argument the page is written from them again.
+The results are kept in benchmarks/learned_targets.json; without an argument the page is written
+from them again.
 """
 
 import json
@@ -51,7 +54,10 @@ def main():
     results = json.loads(KEPT.read_text())
     (DOCS / "learned_targets_results.inc").write_text(page(results))
     save(lambda: TARGET.figure(Result(results["table1"])), DOCS / "images" / "learned_targets.png")
-    save(lambda: few_hidden_figure(results["few_hidden"], results["table2"]), DOCS / "images" / "learned_targets_few_hidden.png")
+    save(
+        lambda: few_hidden_figure(results["few_hidden"], results["table2"]),
+        DOCS / "images" / "learned_targets_few_hidden.png",
+    )
 
 
 def collect(folder):
@@ -61,7 +67,9 @@ def collect(folder):
 
 
 def points(path):
-    """A row for each point of a study; unlike those of `sweep export --points` they have the fraction of transitions stored."""
+    """A row for each point of a study; unlike those of `sweep export --points` they have the
+    fraction of transitions stored.
+    """
     study = read_study(path)
     assert study.missing == study.summary["failed"] == 0, study.describe()
     names = {"T": "t", "M": "m", "flips": "flips", "lambda": "learned_feedback", "seed": "seed"}
@@ -74,13 +82,18 @@ def points(path):
         | {"trials": len(rows), "successes": sum(row["success"] for row in rows)}
         | {"stored": float(np.mean([row["score"] for row in rows]))}
         for values, rows in (
-            (key, list(group)) for key, group in groupby(trials, lambda row: tuple(row[name] for name in names.values()))
+            (key, list(group))
+            for key, group in groupby(
+                trials, lambda row: tuple(row[name] for name in names.values())
+            )
         )
     ]
 
 
 def page(results):
-    """All parts of the page that are results, each between two comments that docs/learned_targets.rst names."""
+    """All parts of the page that are results, each between two comments that
+    docs/learned_targets.rst names.
+    """
     result = Result(results["table1"])
     return named_parts(
         {
@@ -97,19 +110,33 @@ def page(results):
 
 def counts(result):
     """Table 1, a row for each T."""
-    pairs = list(zip(*(sorted(result.rows(targets=kind), key=lambda row: row["T"]) for kind in NAMES), strict=True))
+    pairs = list(
+        zip(
+            *(sorted(result.rows(targets=kind), key=lambda row: row["T"]) for kind in NAMES),
+            strict=True,
+        )
+    )
     rows = [
         [str(a["T"]), counted(a), counted(b), f"{corrected:.2g}", str(a["paper"])]
         for (a, b), corrected in zip(pairs, corrected_p(pairs), strict=True)
     ]
-    caption = f"Successes of {pairs[0][0]['trials']} trials, with 95 % Wilson intervals in %, when U and V are learned."
-    return Table(["T", *NAMES.values(), "p (Holm)", f"the paper (of {agreement.TRIALS})"], rows, caption)
+    caption = (
+        f"Successes of {pairs[0][0]['trials']} trials, with 95 % Wilson intervals in %, when U and "
+        "V are learned."
+    )
+    return Table(
+        ["T", *NAMES.values(), "p (Holm)", f"the paper (of {agreement.TRIALS})"], rows, caption
+    )
 
 
 def looks(result):
     """What one step gets wrong, a row for each T and kind of targets."""
     rows = [
-        [str(T), kind, *(format(unit * row[look], style) for look, (_, unit, style) in LOOKS.items())]
+        [
+            str(T),
+            kind,
+            *(format(unit * row[look], style) for look, (_, unit, style) in LOOKS.items()),
+        ]
         for T in SHOWN
         for kind in NAMES
         for row in result.rows(targets=kind, T=T)
@@ -124,16 +151,27 @@ def by_hidden(rows):
     """Successes with random and with learned targets for each number of hidden neurons."""
     pairs = in_pairs(rows)
     lines = [
-        [str(a["M"]), *(f"{100 * row['stored']:.1f} %" for row in (a, b)), counted(a), counted(b), f"{p:.2g}"]
+        [
+            str(a["M"]),
+            *(f"{100 * row['stored']:.1f} %" for row in (a, b)),
+            counted(a),
+            counted(b),
+            f"{p:.2g}",
+        ]
         for (a, b), p in zip(pairs, corrected_p(pairs), strict=True)
     ]
     T, flips, trials = (rows[0][name] for name in ("T", "flips", "trials"))
     cue = f"the first pattern with {flips} flipped units" if flips else "the clean first pattern"
     caption = (
-        f"T = {T}, {trials} trials: transitions stored, on average, and successes from {cue} with 95 % Wilson intervals in %."
+        f"T = {T}, {trials} trials: transitions stored, on average, and successes from {cue} with "
+        "95 % Wilson intervals in %."
     )
     stored = [f"stored, {name}" for name in NAMES.values()]
-    return Table(["M", *stored, *(f"successes, {name}" for name in NAMES.values()), "p (Holm)"], lines, caption)
+    return Table(
+        ["M", *stored, *(f"successes, {name}" for name in NAMES.values()), "p (Holm)"],
+        lines,
+        caption,
+    )
 
 
 def strengths(rows):
@@ -145,12 +183,17 @@ def strengths(rows):
     for value in values:
         here, there = ([by[lam, T] for T in lengths] for lam in (value, 0))
         pooled = agreement.pool([four(a, b) for a, b in zip(here, there, strict=True)])
-        ratio = "{:.2f} ({:.2f}–{:.2f})".format(pooled.odds_ratio, *pooled.interval) if value else "-"
+        ratio = (
+            "{:.2f} ({:.2f}–{:.2f})".format(pooled.odds_ratio, *pooled.interval) if value else "-"
+        )
         successes = [row["successes"] for row in here]
         lines.append([f"{value:g}", *map(str, successes), str(sum(successes)), ratio])
     columns = ["lambda", *(f"T = {T}" for T in lengths), "together", "odds ratio to lambda = 0"]
     return Table(
-        columns, lines, f"Successes of {rows[0]['trials']} trials in each cell, and pooled odds ratios with 95 % intervals."
+        columns,
+        lines,
+        f"Successes of {rows[0]['trials']} trials in each cell, and pooled odds ratios with 95 % "
+        "intervals.",
     )
 
 
@@ -164,7 +207,13 @@ def few_hidden_figure(clean, noisy):
     sides = (list(zip(*in_pairs(rows), strict=True)) for rows in (clean, noisy))
     for clean_rows, noisy_rows, look in zip(*sides, looks, strict=True):
         few = [row for row in clean_rows if row["M"] <= 100]
-        left.plot([row["M"] for row in few], [100 * row["stored"] for row in few], markersize=4, linewidth=1.4, **look)
+        left.plot(
+            [row["M"] for row in few],
+            [100 * row["stored"] for row in few],
+            markersize=4,
+            linewidth=1.4,
+            **look,
+        )
         draw_successes(noisy_rows, "M", ax=right, **look)
     left.set(ylabel="transitions stored, %", title=told(clean))
     right.set(title=told(noisy))

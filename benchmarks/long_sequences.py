@@ -1,10 +1,12 @@
-"""Time and memory of the two forms of the exact engine, around the point where one overtakes the other and for long sequences.
+"""Time and memory of the two forms of the exact engine, around the point where one overtakes the
+other and for long sequences.
 
     python benchmarks/long_sequences.py             # both forms, and what `choose_form` expects
     python benchmarks/long_sequences.py --long      # `fit` of 20,000 and 100,000 patterns in a file
     python benchmarks/long_sequences.py --continue  # an epoch of `fit`, warm start, `partial_fit`
 
-Random patterns, the settings of the paper. One thread, processor time per epoch; the forms take turns.
+Random patterns, the settings of the paper. One thread, processor time per epoch; the forms take
+turns.
 """
 
 from __future__ import annotations
@@ -63,7 +65,10 @@ def seconds(work: Callable[[], Any]) -> tuple[float, Any]:
 def crossover() -> None:
     """Print milliseconds per epoch of both forms, and which one is chosen."""
     rng = np.random.default_rng(0)
-    print("    N     M      n epochs  fields  weights  (ms per epoch)  errors  chosen (fields, weights by the model)")
+    print(
+        "    N     M      n epochs  fields  weights  (ms per epoch)  errors  chosen (fields, "
+        "weights by the model)"
+    )
     for N, M in SIZES:
         for n in (int(N * length) for length in LENGTHS):
             epochs = EPOCHS if n <= 3 * N else 10
@@ -73,16 +78,21 @@ def crossover() -> None:
             rate = learned.hidden_errors.mean() / n / M
             chosen = engine.choose_form(n, layers, 500)
             print(
-                f"{N:5} {M:5} {n:6} {learned.n_iter:6}  {1e3 * took['fields']:6.1f}  {1e3 * took['weights']:7.1f}  {rate:20.2f}  "
-                f"{chosen} ({model[0]:.1f}, {model[1]:.1f})",
+                f"{N:5} {M:5} {n:6} {learned.n_iter:6}  {1e3 * took['fields']:6.1f}  "
+                f"{1e3 * took['weights']:7.1f}  {rate:20.2f}  {chosen} ({model[0]:.1f}, "
+                f"{model[1]:.1f})",
                 flush=True,
             )
 
 
-def both_forms(N: int, M: int, n: int, epochs: int, rng: np.random.Generator) -> tuple[dict[str, float], Any]:
+def both_forms(
+    N: int, M: int, n: int, epochs: int, rng: np.random.Generator
+) -> tuple[dict[str, float], Any]:
     """Seconds per epoch of each form for n transitions, and what was learned."""
     X = patterns(rng, n + 1, N)
-    U, V, P = (on_grid(rng.standard_normal(shape)) for shape in ((M, N), (N, M), (M, N)))  # as init_scale = eta = 1e-3
+    U, V, P = (
+        on_grid(rng.standard_normal(shape)) for shape in ((M, N), (N, M), (M, N))
+    )  # as init_scale = eta = 1e-3
     z = np.where(X[1:] @ P.T >= 0, 1, -1).astype(np.int8)
 
     def learn(form: Any, max_epochs: int = epochs) -> Any:
@@ -96,15 +106,23 @@ def both_forms(N: int, M: int, n: int, epochs: int, rng: np.random.Generator) ->
 
 
 def long() -> None:
-    """Print seconds per epoch and peak memory of `fit` on a file of random patterns, N=200, M=2000."""
+    """Print seconds per epoch and peak memory of `fit` on a file of random patterns, N=200,
+    M=2000.
+    """
     with tempfile.TemporaryDirectory() as folder:
         for T, epochs in LONG:
             path = Path(folder) / f"{T}.npy"
             np.save(path, patterns(np.random.default_rng(0), T, 200))
-            done = subprocess.run([sys.executable, "-c", FIT, str(path), str(epochs)], capture_output=True, text=True, check=True)
+            done = subprocess.run(
+                [sys.executable, "-c", FIT, str(path), str(epochs)],
+                capture_output=True,
+                text=True,
+                check=True,
+            )
             first, later, total, peak = map(float, done.stdout.split())
             print(
-                f"T={T}: first epoch {first:.2f} s, later ones {later:.2f} s, {epochs} epochs {total:.1f} s, peak {peak:.2f} GiB"
+                f"T={T}: first epoch {first:.2f} s, later ones {later:.2f} s, {epochs} epochs "
+                f"{total:.1f} s, peak {peak:.2f} GiB"
             )
 
 
@@ -118,7 +136,9 @@ def go_on() -> None:
 
 
 def epochs_of_each_way(N: int, M: int, T: int, epochs: int) -> dict[str, float]:
-    """Seconds per epoch of `fit`, of a warm start and of `partial_fit`; the first must leave errors."""
+    """Seconds per epoch of `fit`, of a warm start and of `partial_fit`; the first must leave
+    errors.
+    """
     X = patterns(np.random.default_rng(0), T, N)
     net = sa.SequenceAttractor(M, random_state=0, max_epochs=epochs, warm_start=True)
     sa.SequenceAttractor(M, random_state=0, max_epochs=2).fit(X).partial_fit(X)
@@ -132,10 +152,15 @@ def epochs_of_each_way(N: int, M: int, T: int, epochs: int) -> dict[str, float]:
 
 def main() -> None:
     """Measure what is asked for."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--long", action="store_true", help="20,000 and 100,000 patterns")
     parser.add_argument(
-        "--continue", action="store_true", dest="go_on", help="an epoch of fit, of a warm start, and of partial_fit"
+        "--continue",
+        action="store_true",
+        dest="go_on",
+        help="an epoch of fit, of a warm start, and of partial_fit",
     )
     chosen = parser.parse_args()
     if chosen.long:

@@ -2,8 +2,9 @@
 
     python benchmarks/recall_many.py
 
-"Plain" is eqs. (2)-(3) in float64 for every cue at every step. "Whole numbers" is the same batch by `engine.firing`, and
-"recall" is the network's own `recall`, which also computes each state only once. One thread, processor time, best of several.
+"Plain" is eqs. (2)-(3) in float64 for every cue at every step. "Whole numbers" is the same batch by
+`engine.firing`, and "recall" is the network's own `recall`, which also computes each state only
+once. One thread, processor time, best of several.
 """
 
 from __future__ import annotations
@@ -30,7 +31,9 @@ def plain_step(net: Any, states: sa.sequences.Patterns) -> sa.sequences.Patterns
     return visible_state(net.V_, hidden_state(net.U_, states))
 
 
-def run(step: Callable[[Any], Any], cues: sa.sequences.Patterns, steps: int, noise: int) -> sa.sequences.Patterns:
+def run(
+    step: Callable[[Any], Any], cues: sa.sequences.Patterns, steps: int, noise: int
+) -> sa.sequences.Patterns:
     """A recall written out, with the random numbers of `recall`."""
     rng = sa.noise.as_generator(0, "recall")
     path = [cues]
@@ -39,7 +42,9 @@ def run(step: Callable[[Any], Any], cues: sa.sequences.Patterns, steps: int, noi
     return np.stack(path, axis=1)
 
 
-def compare(net: sa.SequenceMemory, cues: sa.sequences.Patterns, steps: int, noise: int = 0) -> dict[str, float]:
+def compare(
+    net: sa.SequenceMemory, cues: sa.sequences.Patterns, steps: int, noise: int = 0
+) -> dict[str, float]:
     """Seconds of each way, which must all recall the same."""
     ways: dict[str, Callable[[], sa.sequences.Patterns]] = {
         "plain": lambda: run(lambda states: plain_step(net, states), cues, steps, noise),
@@ -60,7 +65,10 @@ def compare(net: sa.SequenceMemory, cues: sa.sequences.Patterns, steps: int, noi
 def main() -> None:
     """Print one line for each case."""
     warnings.simplefilter("ignore")
-    dense, sparse = sa.SequenceAttractor(500, random_state=0), sa.SparseSequenceAttractor(500, random_state=0)
+    dense, sparse = (
+        sa.SequenceAttractor(500, random_state=0),
+        sa.SparseSequenceAttractor(500, random_state=0),
+    )
     short, long = (sa.datasets.random_periodic(T, 100, rng=0) for T in (70, 150))
     film = sa.datasets.moving_digits(20, rng=0)
     cases = [
@@ -69,7 +77,14 @@ def main() -> None:
         ("too much, T=150: recall wanders", dense, long, 10, 50, 0),
         ("sparse network, T=70", sparse, short, 10, 50, 0),
         ("sparse network, T=70, 3 flips at every step", sparse, short, 10, 20, 3),
-        ("moving digits, N=4096, M=1000", sa.SequenceAttractor(1000, random_state=0), film, 300, 10, 0),
+        (
+            "moving digits, N=4096, M=1000",
+            sa.SequenceAttractor(1000, random_state=0),
+            film,
+            300,
+            10,
+            0,
+        ),
     ]
     with threadpool_limits(1):
         for name, net, X, flips, steps, noise in cases:
@@ -79,9 +94,14 @@ def main() -> None:
             cues = sa.noise.flip(patterns[np.arange(count) % (len(patterns) - 1)], flips, rng=1)
             took = compare(net, cues, steps, noise)
             faster = ", ".join(
-                f"{way} {took['plain'] / seconds:.1f} times as fast" for way, seconds in took.items() if way != "plain"
+                f"{way} {took['plain'] / seconds:.1f} times as fast"
+                for way, seconds in took.items()
+                if way != "plain"
             )
-            print(f"{name}, {count} cues x {steps} steps: plain {took['plain']:.2f} s; {faster}", flush=True)
+            print(
+                f"{name}, {count} cues x {steps} steps: plain {took['plain']:.2f} s; {faster}",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
-"""Write the tables and the picture of the stored results (benchmarks/results.json) into the README and the docs.
+"""Write the tables and the picture of the stored results (benchmarks/results.json) into the README
+and the docs.
 
     python benchmarks/report.py             # write
     python benchmarks/report.py --check     # fail if a page does not show the stored results
@@ -33,9 +34,9 @@ def measured_on(results: dict) -> str:
     """Machine and versions in one sentence."""
     machine, case = results["machine"], results["cases"][0]
     return (
-        f"Measured {machine['date']} on {machine['cores']} cores of an {machine['cpu']} (load {machine['load']} at the start), "
-        f"Python {machine['python']}, numpy {machine['numpy']}, {case['plain_loop']}; "
-        f"{case['n_jobs']} thread{'s' if case['n_jobs'] > 1 else ''} each."
+        f"Measured {machine['date']} on {machine['cores']} cores of an {machine['cpu']} (load "
+        f"{machine['load']} at the start), Python {machine['python']}, numpy {machine['numpy']}, "
+        f"{case['plain_loop']}; {case['n_jobs']} thread{'s' if case['n_jobs'] > 1 else ''} each."
     )
 
 
@@ -53,10 +54,17 @@ def rows(results: dict) -> list[list[str]]:
     ]
 
 
-HEADER = ["learning", "plain loop, 500 epochs", "exact engine, to zero error", "ratio", "if the plain loop stopped there, too"]
+HEADER = [
+    "learning",
+    "plain loop, 500 epochs",
+    "exact engine, to zero error",
+    "ratio",
+    "if the plain loop stopped there, too",
+]
 NOTE = (
-    "The plain loop runs 500 epochs, as in the paper; its time is extrapolated from a few seconds of it. The engine stops after "
-    "the first epoch without an error, since all later ones would change nothing."
+    "The plain loop runs 500 epochs, as in the paper; its time is extrapolated from a few seconds "
+    "of it. The engine stops after the first epoch without an error, since all later ones would "
+    "change nothing."
 )
 
 
@@ -75,16 +83,18 @@ def rst(results: dict) -> str:
     lines += ["", f"{NOTE} {measured_on(results)}", ""]
     for memory in results.get("memory", []):
         lines.append(
-            f"* {memory['case']} (N={memory['N']}, M={memory['M']}, {memory['n']} transitions): {seconds(memory['seconds'])} for "
-            f"{memory['epochs']} epochs, peak {memory['peak_mb']:,.0f} MB, of which {memory['interpreter_mb']:,.0f} MB are the "
+            f"* {memory['case']} (N={memory['N']}, M={memory['M']}, {memory['n']} transitions): "
+            f"{seconds(memory['seconds'])} for {memory['epochs']} epochs, peak "
+            f"{memory['peak_mb']:,.0f} MB, of which {memory['interpreter_mb']:,.0f} MB are the "
             "interpreter with its libraries."
         )
     for growth in results.get("growth", []):
         name, values = growth["varies"], growth["values"]
         others = ", ".join(f"{key}={value}" for key, value in growth["others"].items())
         lines.append(
-            f"* The time to zero error grows as {name} to the power {growth['exact_exponent']:.2f} ({name} from {values[0]} to "
-            f"{values[-1]}, {others}); that of the plain loop to the power {growth['plain_exponent']:.2f}."
+            f"* The time to zero error grows as {name} to the power {growth['exact_exponent']:.2f} "
+            f"({name} from {values[0]} to {values[-1]}, {others}); that of the plain loop to the "
+            f"power {growth['plain_exponent']:.2f}."
         )
     return "\n".join(lines) + "\n"
 
@@ -111,15 +121,24 @@ def draw(results: dict) -> None:
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    figure, axes = plt.subplots(1, len(results["growth"]), figsize=(10, 3.4), sharey=True, layout="constrained")
+    figure, axes = plt.subplots(
+        1, len(results["growth"]), figsize=(10, 3.4), sharey=True, layout="constrained"
+    )
     for ax, growth in zip(axes, results["growth"], strict=True):
         name = growth["varies"]
         for kind, label in (("plain", "plain loop"), ("exact", "exact engine")):
             exponent = growth[f"{kind}_exponent"]
-            ax.loglog(growth["values"], growth[f"{kind}_seconds"], "o-", label=f"{label}, {name}$^{{{exponent:.2f}}}$")
+            ax.loglog(
+                growth["values"],
+                growth[f"{kind}_seconds"],
+                "o-",
+                label=f"{label}, {name}$^{{{exponent:.2f}}}$",
+            )
         ax.set_xticks(growth["values"], [str(value) for value in growth["values"]])
         ax.minorticks_off()
-        ax.set_xlabel(f"{name}   ({', '.join(f'{key}={value}' for key, value in growth['others'].items())})")
+        ax.set_xlabel(
+            f"{name}   ({', '.join(f'{key}={value}' for key, value in growth['others'].items())})"
+        )
         ax.legend(frameon=False, loc="upper left", fontsize=8)
         ax.set_ylim(top=200)
         ax.spines[["top", "right"]].set_visible(False)
@@ -137,7 +156,10 @@ def main() -> int:
     if "--check" in sys.argv:
         old = [str(page.relative_to(ROOT)) for page, text in pages if stale(page, text)]
         if old:
-            print(f"{', '.join(old)}: not the stored results; run python benchmarks/report.py", file=sys.stderr)
+            print(
+                f"{', '.join(old)}: not the stored results; run python benchmarks/report.py",
+                file=sys.stderr,
+            )
         return int(bool(old))
     for page, text in pages:
         put(page, text)

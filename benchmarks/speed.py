@@ -1,7 +1,9 @@
-"""The exact engine beside the plain loop, in the same run and with the same number of threads; and how both grow.
+"""The exact engine beside the plain loop, in the same run and with the same number of threads; and
+how both grow.
 
-The plain loop is the paper's: one transition at a time on the whole weight matrices, in float32, by PyTorch if it is installed
-and by numpy otherwise. Every transition costs it the same, whatever has been learned, so a few epochs tell what 500 would take.
+The plain loop is the paper's: one transition at a time on the whole weight matrices, in float32, by
+PyTorch if it is installed and by numpy otherwise. Every transition costs it the same, whatever has
+been learned, so a few epochs tell what 500 would take.
 """
 
 from __future__ import annotations
@@ -27,18 +29,26 @@ from seqattractor.rule import learn_transition
 
 _ROUNDS = 5
 _BASE = {"N": 800, "M": 400, "T": 40}
-_VALUES = {"N": (400, 800, 1600, 3200, 6400), "M": (200, 400, 800, 1600, 3200), "T": (20, 40, 80, 160, 320)}
+_VALUES = {
+    "N": (400, 800, 1600, 3200, 6400),
+    "M": (200, 400, 800, 1600, 3200),
+    "T": (20, 40, 80, 160, 320),
+}
 
 
 def compare(name: str, *, n_jobs: int, seconds: float) -> dict[str, Any]:
-    """Measure one of `CASES`; the plain loop gets about `seconds`, in turns with the engine, and each counts with its best turn.
+    """Measure one of `CASES`; the plain loop gets about `seconds`, in turns with the engine, and
+    each counts with its best turn.
 
-    The engine runs up to the first epoch without an error, or 500 epochs. The plain loop's time for 500 epochs (as in the paper)
-    and for as many as the engine runs is computed from the transitions that it was measured on.
+    The engine runs up to the first epoch without an error, or 500 epochs. The plain loop's time for
+    500 epochs (as in the paper) and for as many as the engine runs is computed from the transitions
+    that it was measured on.
     """
     problem = make_problem(name)
     with threadpool_limits(n_jobs):
-        exact_seconds(problem, n_jobs)  # a whole run, so that every kernel is loaded; a single epoch would learn in another form
+        exact_seconds(
+            problem, n_jobs
+        )  # a whole run, so that every kernel is loaded; a single epoch would learn in another form
         exact, plain, transitions = [], [], 0
         for _ in range(_ROUNDS):
             loop, per_transition, measured = plain_seconds(problem, n_jobs, seconds / _ROUNDS)
@@ -67,7 +77,8 @@ def compare(name: str, *, n_jobs: int, seconds: float) -> dict[str, Any]:
 
 
 def growth(*, n_jobs: int = 1, seconds: float = 0.3) -> list[dict[str, Any]]:
-    """For each of N, M and T: sizes, seconds of both loops up to zero error, and the exponents of fitted power laws.
+    """For each of N, M and T: sizes, seconds of both loops up to zero error, and the exponents of
+    fitted power laws.
 
     The other two sizes stay at N=800, M=400 and T=40.
     """
@@ -76,7 +87,9 @@ def growth(*, n_jobs: int = 1, seconds: float = 0.3) -> list[dict[str, Any]]:
         exact, plain, epochs = [], [], []
         for value in values:
             problem = random_problem(**{**_BASE, name: value}, rng=np.random.default_rng(0))
-            taken, learned = min((exact_seconds(problem, n_jobs) for _ in range(3)), key=lambda run: run[0])
+            taken, learned = min(
+                (exact_seconds(problem, n_jobs) for _ in range(3)), key=lambda run: run[0]
+            )
             _, per_transition, _ = plain_seconds(problem, n_jobs, seconds)
             exact.append(taken)
             plain.append(per_transition * len(problem.inputs) * learned.n_iter)
@@ -102,7 +115,9 @@ def _exponent(values: tuple[int, ...], seconds: list[float]) -> float:
 
 
 def exact_seconds(problem: Problem, n_jobs: int) -> tuple[float, Learned]:
-    """Time of one fit by the exact engine (weights given, as for the plain loop), and what it learned."""
+    """Time of one fit by the exact engine (weights given, as for the plain loop), and what it
+    learned.
+    """
     assert problem.U is not None
     problem, clock = replace(problem, U=problem.U.copy(), V=problem.V.copy()), clock_for(n_jobs)
     started = clock()
@@ -111,7 +126,9 @@ def exact_seconds(problem: Problem, n_jobs: int) -> tuple[float, Learned]:
 
 
 def plain_seconds(problem: Problem, n_jobs: int, seconds: float) -> tuple[str, float, int]:
-    """The plain loop's name, its time for one transition and the number of transitions measured, for about this many seconds."""
+    """The plain loop's name, its time for one transition and the number of transitions measured,
+    for about this many seconds.
+    """
     loop: TorchLoop | NumpyLoop
     try:
         loop = TorchLoop(problem, n_jobs)
@@ -130,17 +147,25 @@ def plain_seconds(problem: Problem, n_jobs: int, seconds: float) -> tuple[str, f
 def clock_for(n_jobs: int) -> Callable[[], float]:
     """The clock that both loops are measured with.
 
-    With one thread it is the processor time of this process, which other work on the machine disturbs less; on an idle machine
-    it is wall-clock time.
+    With one thread it is the processor time of this process, which other work on the machine
+    disturbs less; on an idle machine it is wall-clock time.
     """
     return time.process_time if n_jobs == 1 else time.perf_counter
 
 
 def arrays_of(problem: Problem) -> list[NDArray[np.float32]]:
-    """U, V, x(t), x(t+1) and z(t+1) of a problem, as the plain loop takes them: weights times eta."""
+    """U, V, x(t), x(t+1) and z(t+1) of a problem, as the plain loop takes them: weights times
+    eta.
+    """
     assert problem.U is not None
     assert problem.hidden_targets is not None
-    arrays = problem.U * ETA, problem.V * ETA, problem.inputs, problem.targets, problem.hidden_targets
+    arrays = (
+        problem.U * ETA,
+        problem.V * ETA,
+        problem.inputs,
+        problem.targets,
+        problem.hidden_targets,
+    )
     return [array.astype(np.float32) for array in arrays]
 
 
@@ -210,12 +235,17 @@ print(json.dumps({**sizes(problem), "epochs": learned.n_iter, "converged": learn
 
 
 def peak_memory(case: str, *, n_jobs: int) -> dict[str, Any]:
-    """Learn "digits", or "large" (N=65536, M=1000, T=300), in a process of its own; its time and peak memory.
+    """Learn "digits", or "large" (N=65536, M=1000, T=300), in a process of its own; its time and
+    peak memory.
 
-    The peak counts everything: the interpreter, the patterns, U, V and, for "large", a P of the same size.
+    The peak counts everything: the interpreter, the patterns, U, V and, for "large", a P of the
+    same size.
     """
     done = subprocess.run(
-        [*python_command(_MEMORY), case, str(n_jobs), str(Path(__file__).parent)], capture_output=True, text=True, check=True
+        [*python_command(_MEMORY), case, str(n_jobs), str(Path(__file__).parent)],
+        capture_output=True,
+        text=True,
+        check=True,
     )
     measured: dict[str, Any] = json.loads(done.stdout)
     return {"case": case, **measured}

@@ -1,4 +1,6 @@
-"""Recall of many cues by the network and by its torch module, side by side: python benchmarks/torch_recall.py [DEVICE]."""
+"""Recall of many cues by the network and by its torch module, side by side: python
+benchmarks/torch_recall.py [DEVICE].
+"""
 
 import sys
 import time
@@ -12,7 +14,9 @@ CUES, STEPS = 4096, 20
 
 
 def timed(call, clock=time.process_time):
-    """The seconds that a call takes after a first one, by the processor's time unless another device works, and what it gives."""
+    """The seconds that a call takes after a first one, by the processor's time unless another
+    device works, and what it gives.
+    """
     call()
     start = clock()
     given = call()
@@ -24,7 +28,9 @@ def main(device="cpu"):
     X = sa.datasets.random_periodic(71, 100, rng=0)
     nets = {
         "SequenceAttractor": sa.SequenceAttractor(500, random_state=0).fit(X),
-        "SparseSequenceAttractor": sa.SparseSequenceAttractor(500, max_epochs=100, random_state=0).fit(X),
+        "SparseSequenceAttractor": sa.SparseSequenceAttractor(
+            500, max_epochs=100, random_state=0
+        ).fit(X),
     }
     cues = sa.noise.flip(X.patterns[np.random.default_rng(0).integers(0, len(X), CUES)], 20, rng=1)
     for name, net in nets.items():
@@ -33,7 +39,9 @@ def main(device="cpu"):
         module = sa.networks.to_torch(net).to(device)
         there = torch.as_tensor(cues, dtype=torch.float32, device=device)
         clock = time.process_time if device == "cpu" else time.perf_counter
-        seconds, theirs = timed(lambda module=module, there=there: module.recall(there, STEPS).cpu(), clock)
+        seconds, theirs = timed(
+            lambda module=module, there=there: module.recall(there, STEPS).cpu(), clock
+        )
         equal = np.array_equal(theirs.numpy(), ours)
         print(f"  torch on {device}: {seconds:.2f} s, {'equal' if equal else 'NOT EQUAL'}")
 

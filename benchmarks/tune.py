@@ -4,15 +4,17 @@
     python benchmarks/tune.py --check [NAME ...]    # compares chosen settings with defaults
     python benchmarks/tune.py                       # only writes the page from the results of both
 
-Results are written into the package, the page is docs/tuning_results.inc. --check takes the sequences
-of the results.
+Results are written into the package, the page is docs/tuning_results.inc. --check takes the
+sequences of the results.
 
-For each memory a short list of settings, the published or default one first, at most eight and with at most 500 hidden neurons.
-Each climbs a ladder of tests, three trials on a rung: random loops of 10, 20, 40 and 80 patterns (N = 100, 10 flips), and loops
-of 30 patterns of which 1, 2, 4 and 8 occur twice. The climb ends with the second failure on a rung; success is in phase with the
-cue, unless the memory dwells. The setting with the most successes is chosen; of equals the first. Once a setting succeeds in all
-trials, none can be better, and the others are not tried. The seed is not that of any other result. Of two memories a trial
-takes up to a minute: they have four settings at most, and two rungs.
+For each memory a short list of settings, the published or default one first, at most eight and with
+at most 500 hidden neurons. Each climbs a ladder of tests, three trials on a rung: random loops of
+10, 20, 40 and 80 patterns (N = 100, 10 flips), and loops of 30 patterns of which 1, 2, 4 and 8
+occur twice. The climb ends with the second failure on a rung; success is in phase with the cue,
+unless the memory dwells. The setting with the most successes is chosen; of equals the first. Once a
+setting succeeds in all trials, none can be better, and the others are not tried. The seed is not
+that of any other result. Of two memories a trial takes up to a minute: they have four settings at
+most, and two rungs.
 
 Trials are cached in tuning.db, in the system's folder for temporary files.
 """
@@ -89,7 +91,11 @@ CANDIDATES = {
         {"code": "thresholds"},
     ],
     "hebbian": [{}],
-    "slow-synapses": [{}, *({"slow_weight": w} for w in (1.2, 1.5, 2.0, 4.0)), *({"slow_steps": tau} for tau in (2, 3, 10))],
+    "slow-synapses": [
+        {},
+        *({"slow_weight": w} for w in (1.2, 1.5, 2.0, 4.0)),
+        *({"slow_steps": tau} for tau in (2, 3, 10)),
+    ],
     "pseudo-inverse": [{}],
     "perceptron": PERCEPTRON,
     "perceptron-bias": PERCEPTRON,
@@ -142,7 +148,11 @@ CANDIDATES = {
     "dense": [{}, {"self_overlap": True}],
     "dense-3": [{}, {"self_overlap": True}],
     "dense-auto": [{}, {"self_overlap": True}],
-    "dense-exponential": [{}, *({"beta": beta} for beta in (0.1, 0.3, 0.5, 2.0)), {"self_overlap": True}],
+    "dense-exponential": [
+        {},
+        *({"beta": beta} for beta in (0.1, 0.3, 0.5, 2.0)),
+        {"self_overlap": True},
+    ],
     "dense-pseudo-inverse": [
         {},
         *({"degree": d} for d in (3, 5)),
@@ -150,7 +160,11 @@ CANDIDATES = {
         *({"interaction": "exponential", "beta": beta} for beta in (0.1, 0.3, 1.0)),
         {"degree": 3, "self_overlap": True},
     ],
-    "modern-hopfield": [{}, *({"beta": beta} for beta in (0.1, 0.3, 0.5, 2.0)), {"self_overlap": False}],
+    "modern-hopfield": [
+        {},
+        *({"beta": beta} for beta in (0.1, 0.3, 0.5, 2.0)),
+        {"self_overlap": False},
+    ],
     "mixed": [
         {},
         *({"slow_weight": w} for w in (1.5, 4.0)),
@@ -202,7 +216,12 @@ CANDIDATES = {
         {"query": "recalled"},
     ],
     "bcpnn": [{}, {"units_per_hypercolumn": 5}, {"units_per_hypercolumn": 20}, {"g_a": 0.5}],
-    "innate": [{"n_hidden": 300}, {"n_hidden": 100}, {"n_hidden": 300, "g": 1.8}, {"n_hidden": 300, "noise": 0.1}],
+    "innate": [
+        {"n_hidden": 300},
+        {"n_hidden": 100},
+        {"n_hidden": 300, "g": 1.8},
+        {"n_hidden": 300, "noise": 0.1},
+    ],
     "pinning": [
         {},
         *({"amplitude": a} for a in (1.0, 4.0, 8.0)),
@@ -225,12 +244,18 @@ CANDIDATES = {
     ],
     "lookup": [{}],
 }
-"""For each memory what is tried, the published or default setting first; with 500 hidden neurons where that says nothing else."""
+"""For each memory what is tried, the published or default setting first; with 500 hidden neurons
+where that says nothing else.
+"""
 
 
 def in_lines(results: dict) -> str:
     """JSON with a line for each network."""
-    return "{\n" + ",\n".join(f"{json.dumps(name)}: {json.dumps(found)}" for name, found in results.items()) + "\n}\n"
+    return (
+        "{\n"
+        + ",\n".join(f"{json.dumps(name)}: {json.dumps(found)}" for name, found in results.items())
+        + "\n}\n"
+    )
 
 
 def main():
@@ -244,7 +269,10 @@ def main():
             RESULTS.write_text(in_lines(ordered))
             print(
                 name,
-                *(describe_setting(name, tried[choose(tried)]["parameters"]) for tried in results[name].values()),
+                *(
+                    describe_setting(name, tried[choose(tried)]["parameters"])
+                    for tried in results[name].values()
+                ),
                 sep="; ",
                 flush=True,
             )
@@ -276,7 +304,9 @@ def tune(name, protocol):
 
 
 def check(name, tried):
-    """Successes of the default and the chosen setting on other sequences, at the longest T that the chosen one recalled."""
+    """Successes of the default and the chosen setting on other sequences, at the longest T that the
+    chosen one recalled.
+    """
     best = tried[choose(tried)]
     if describe_setting(name, best["parameters"]) == "default":
         return None
@@ -284,8 +314,16 @@ def check(name, tried):
     settings = {"default": tried[0]["parameters"], "tuned": best["parameters"]}
     networks = {key: prototype(name, parameters, "random") for key, parameters in settings.items()}
     found = compare("random", networks, values=[T], trials=CHECKS, study=STUDY)
-    counts = {key: [(row := found.row(key, T))["successes"], round(row["low"], 3), round(row["high"], 3)] for key in networks}
-    return {"setting": describe_setting(name, best["parameters"]), "T": T, "trials": CHECKS, **counts}
+    counts = {
+        key: [(row := found.row(key, T))["successes"], round(row["low"], 3), round(row["high"], 3)]
+        for key in networks
+    }
+    return {
+        "setting": describe_setting(name, best["parameters"]),
+        "T": T,
+        "trials": CHECKS,
+        **counts,
+    }
 
 
 def prototype(name, parameters, protocol):
@@ -302,7 +340,9 @@ def ladder(name, protocol):
 def climb(protocol, name, network, value):
     """The successes on one rung; no trial follows the second failure."""
     for trials in range(2, TRIALS + 1):
-        row = compare(protocol, {name: network}, values=[value], trials=trials, seed=SEED, study=STUDY).results[0]
+        row = compare(
+            protocol, {name: network}, values=[value], trials=trials, seed=SEED, study=STUDY
+        ).results[0]
         successes = row["successes"] if row["in_phase"] is None else row["in_phase"]
         if trials - successes > 1:
             break
@@ -310,26 +350,40 @@ def climb(protocol, name, network, value):
 
 
 def page(results, checked):
-    """The tables of docs/rivals.rst: what was tried and chosen, and what that is worth on other sequences."""
+    """The tables of docs/rivals.rst: what was tried and chosen, and what that is worth on other
+    sequences.
+    """
     rows = []
     for name, of_network in results.items():
         for protocol, tried in of_network.items():
             best = choose(tried)
-            told = [f"{describe_setting(name, each['parameters'])}: {sum(each['successes'])}" for each in tried]
+            told = [
+                f"{describe_setting(name, each['parameters'])}: {sum(each['successes'])}"
+                for each in tried
+            ]
             told[best] = f"**{told[best]}**"
             rows.append([name, protocol, "; ".join(told)])
-    caption = "Every setting that was tried, with its successes, 12 at most (bcpnn, innate: 6); the chosen one is bold."
+    caption = (
+        "Every setting that was tried, with its successes, 12 at most (bcpnn, innate: 6); the "
+        "chosen one is bold."
+    )
     tables = {"tuning": Table(["memory", "tuned on", "settings and successes"], rows, caption)}
     rows = [
         [
             name,
             str(found["T"]),
-            *(f"{s} ({100 * low:.0f}–{100 * high:.0f} %)" for s, low, high in (found["default"], found["tuned"])),
+            *(
+                f"{s} ({100 * low:.0f}–{100 * high:.0f} %)"
+                for s, low, high in (found["default"], found["tuned"])
+            ),
         ]
         for name, found in checked.items()
     ]
     trials = next(iter(checked.values()))["trials"]
-    caption = f"Tuned settings on other sequences: successes of {trials}, in any phase, with 95 % Wilson intervals."
+    caption = (
+        f"Tuned settings on other sequences: successes of {trials}, in any phase, with 95 % Wilson "
+        "intervals."
+    )
     tables["checked"] = Table(["memory", "T", "default", "tuned"], rows, caption)
     return named_parts({name: list_table(table) for name, table in tables.items()})
 

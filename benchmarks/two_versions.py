@@ -1,8 +1,10 @@
-"""Learning by two versions of this package, in turns: `python benchmarks/two_versions.py OLD_SRC [case ...]`.
+"""Learning by two versions of this package, in turns: `python benchmarks/two_versions.py OLD_SRC
+[case ...]`.
 
-Each version runs in a process of its own, from the folder with its package; the other is `src` of this repository. They learn the
-same problems one after the other, with one thread, and each counts with the processor time of its best turn: a busy machine
-disturbs both alike. The errors of all epochs and the weights of both must be the same.
+Each version runs in a process of its own, from the folder with its package; the other is `src` of
+this repository. They learn the same problems one after the other, with one thread, and each counts
+with the processor time of its best turn: a busy machine disturbs both alike. The errors of all
+epochs and the weights of both must be the same.
 """
 
 from __future__ import annotations
@@ -76,7 +78,8 @@ def main(old_source: Path, cases: list[str]) -> None:
             version.say("")
         old, new = best
         print(
-            f"{case}: {1000 * old:.1f} ms before, {1000 * new:.1f} ms now, {old / new:.2f} times as fast; same errors and weights"
+            f"{case}: {1000 * old:.1f} ms before, {1000 * new:.1f} ms now, {old / new:.2f} times "
+            "as fast; same errors and weights"
         )
 
 

@@ -50,12 +50,22 @@ html_sidebars = {"index": []}  # the first page has cards instead
 copybutton_prompt_text = r">>> |\.\.\. |\$ "  # what is copied can be pasted: no prompts, no output
 copybutton_prompt_is_regexp = True
 html_show_sourcelink = False
-html_math_renderer = "mathml"  # formulas are part of the page: MathJax would have to be fetched from the web
+html_math_renderer = (
+    "mathml"  # formulas are part of the page: MathJax would have to be fetched from the web
+)
 default_role = "code"
 
-suppress_warnings = ["config.cache"]  # the settings of the gallery have functions, which cannot be pickled
+suppress_warnings = [
+    "config.cache"
+]  # the settings of the gallery have functions, which cannot be pickled
 
-_GALLERY = ["first_recall", "walker", "letters", "why_sparse", "guarantees"]  # these first; the others by name
+_GALLERY = [
+    "first_recall",
+    "walker",
+    "letters",
+    "why_sparse",
+    "guarantees",
+]  # these first; the others by name
 
 
 def gallery_order(filename):
@@ -65,9 +75,14 @@ def gallery_order(filename):
 
 
 def moving_pictures(block, block_vars, gallery_conf):
-    """Show the GIFs that an example has just written, as they move; matplotlib's animations fetch their buttons from the web."""
+    """Show the GIFs that an example has just written, as they move; matplotlib's animations fetch
+    their buttons from the web.
+    """
     written = sorted(Path(block_vars["src_file"]).parent.glob("*.gif"))
-    places = [Path(place).with_suffix(".gif") for _, place in zip(written, block_vars["image_path_iterator"], strict=False)]
+    places = [
+        Path(place).with_suffix(".gif")
+        for _, place in zip(written, block_vars["image_path_iterator"], strict=False)
+    ]
     for path, place in zip(written, places, strict=True):
         path.replace(place)
     titles = ", ".join(f"{path.stem}, stored, cue and recall side by side" for path in written)
@@ -83,13 +98,16 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "show_memory": False,
     "remove_config_comments": True,
-    "ignore_repr_types": r"matplotlib\.",  # the value of a last line that draws is of no use to a reader
+    # the value of a last line that draws is of no use to a reader
+    "ignore_repr_types": r"matplotlib\.",
     "abort_on_example_error": True,
 }
 
 
 def write_command_reference(app):
-    """Write the reference of the command line from the commands themselves, so that it cannot be stale."""
+    """Write the reference of the command line from the commands themselves, so that it cannot be
+    stale.
+    """
 
     def pages(command, path):
         context = click.Context(command, info_name=path, max_content_width=100)
@@ -102,7 +120,9 @@ def write_command_reference(app):
 
     target = Path(app.srcdir) / "generated" / "cli.rst"
     target.parent.mkdir(exist_ok=True)
-    text = "The command line\n================\n\n" + "\n\n".join(pages(group, "seqattractor")) + "\n"
+    text = (
+        "The command line\n================\n\n" + "\n\n".join(pages(group, "seqattractor")) + "\n"
+    )
     if not target.exists() or target.read_text() != text:
         target.write_text(text)
 
@@ -115,7 +135,9 @@ def inline_math(translator, node):
 
 def displayed_math(translator, node):
     """Write a formula of its own as MathML."""
-    translator.body.append(f'<div class="math" style="margin: 1em 0">{tex2mathml(node.astext(), as_block=True)}</div>')
+    translator.body.append(
+        f'<div class="math" style="margin: 1em 0">{tex2mathml(node.astext(), as_block=True)}</div>'
+    )
     raise nodes.SkipNode
 
 

@@ -2,8 +2,8 @@
 A sequence comes back from a corrupted cue
 ==========================================
 
-A network of 100 visible and 500 hidden neurons stores a random sequence of 50 patterns. With 10 units of the first pattern
-flipped, it finds its way back to the sequence within a few steps.
+A network of 100 visible and 500 hidden neurons stores a random sequence of 50 patterns. With 10
+units of the first pattern flipped, it finds its way back to the sequence within a few steps.
 """
 
 import matplotlib.pyplot as plt
@@ -17,8 +17,8 @@ cue = sa.noise.flip(X[0], 10, rng=1)
 trajectory = net.recall(cue, steps=60)
 print("retrieved:", sa.retrieved(net.recall(cue, steps=150), X))
 
-# %%
-# The overlap of each state with each stored pattern: the bright line is the sequence, which starts again after a period.
+# %% The overlap of each state with each stored pattern: the bright line is the sequence, which
+# starts again after a period.
 
 fig, (left, right) = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
 picture = left.imshow(sa.overlap(trajectory, X), cmap="RdBu_r", vmin=-1, vmax=1, aspect="auto")

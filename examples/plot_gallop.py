@@ -2,8 +2,8 @@
 A gallop from a GIF
 ===================
 
-A horse is drawn with a few lines, saved as a GIF, read back as anyone's GIF would be, stored, and recalled from a frame whose
-left half is covered. On the command line the same is::
+A horse is drawn with a few lines, saved as a GIF, read back as anyone's GIF would be, stored, and
+recalled from a frame whose left half is covered. On the command line the same is::
 
     seqattractor learn gallop.gif --loop -o gallop.npz
     seqattractor recall gallop.npz --occlude 0:56,0:48 -o recall.gif
@@ -20,7 +20,8 @@ import seqattractor as sa
 from seqattractor import plots
 
 WIDTH, HEIGHT, FRAMES = 96, 56, 12
-# When in the stride each leg swings, and how far along the body it hangs: a gallop has no two legs in step.
+# When in the stride each leg swings, and how far along the body it hangs: a gallop has no two legs
+# in step.
 LEGS = ((0.00, 30), (0.12, 34), (0.50, 62), (0.62, 66))
 
 
@@ -45,7 +46,13 @@ def horse(phase):
     line(draw, (64, y - 4 - pitch), (76, y - 15 + nod), width=8)
     line(draw, (76, y - 15 + nod), (88, y - 9 + nod), width=6)
     line(draw, (78, y - 19 + nod), (79, y - 16 + nod), width=3)
-    line(draw, (26, y - 3 + pitch), (14, y - 5 + 3 * np.sin(turn + 2)), (7, y + 3 * np.sin(turn + 1)), width=4)
+    line(
+        draw,
+        (26, y - 3 + pitch),
+        (14, y - 5 + 3 * np.sin(turn + 2)),
+        (7, y + 3 * np.sin(turn + 1)),
+        width=4,
+    )
     for start, x in LEGS:
         swing = np.sin(2 * np.pi * (phase + start))
         lift = max(0.0, np.cos(2 * np.pi * (phase + start)))
@@ -57,7 +64,9 @@ def horse(phase):
 
 folder = Path(tempfile.mkdtemp())
 pictures = [horse(t / FRAMES) for t in range(FRAMES)]
-pictures[0].save(folder / "gallop.gif", save_all=True, append_images=pictures[1:], duration=80, loop=0)
+pictures[0].save(
+    folder / "gallop.gif", save_all=True, append_images=pictures[1:], duration=80, loop=0
+)
 
 gallop = sa.io.load(folder / "gallop.gif", loop=True)
 print(gallop)

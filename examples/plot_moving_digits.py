@@ -2,8 +2,8 @@
 Moving digits
 =============
 
-Three sequences of 20 frames, in each of which two digits wander about, stored in one network. Each comes back from its own
-first frame, with 300 of 4096 pixels flipped.
+Three sequences of 20 frames, in each of which two digits wander about, stored in one network. Each
+comes back from its own first frame, with 300 of 4096 pixels flipped.
 """
 
 import matplotlib.pyplot as plt

@@ -2,8 +2,9 @@
 The network
 ===========
 
-Figure 2 of the paper. Visible neurons (filled) and hidden ones are connected both ways, but not among themselves. One step is a
-feedforward network with one hidden layer: U leads to the hidden neurons, V from there to the next visible state.
+Figure 2 of the paper. Visible neurons (filled) and hidden ones are connected both ways, but not
+among themselves. One step is a feedforward network with one hidden layer: U leads to the hidden
+neurons, V from there to the next visible state.
 """
 
 from matplotlib import pyplot as plt

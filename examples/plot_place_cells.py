@@ -2,8 +2,9 @@
 Place cells on a track
 ======================
 
-A simulated animal runs along a track and back. Each of 60 cells fires near its place, and only in one direction, as many cells
-on linear tracks do. The spikes are binned, and the network learns the sequence of active cells: a replay from a cue.
+A simulated animal runs along a track and back. Each of 60 cells fires near its place, and only in
+one direction, as many cells on linear tracks do. The spikes are binned, and the network learns the
+sequence of active cells: a replay from a cue.
 """
 
 import matplotlib.pyplot as plt
@@ -15,7 +16,8 @@ from seqattractor import plots
 rng = np.random.default_rng(4)
 N_CELLS, LAP, BIN = 60, 16.0, 0.2  # cells, seconds there and back, seconds
 
-# Position on a ring: the way there is 0 to 1/2, the way back 1/2 to 1. A cell fires near its place, 40 spikes per second at best.
+# Position on a ring: the way there is 0 to 1/2, the way back 1/2 to 1. A cell fires near its place,
+# 40 spikes per second at best.
 places = np.linspace(0, 1, N_CELLS, endpoint=False)
 time = np.arange(0, LAP, 0.001)
 distance = (time[:, None] / LAP - places + 0.5) % 1 - 0.5

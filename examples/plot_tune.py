@@ -2,9 +2,9 @@
 A tune in which notes repeat
 ============================
 
-In "Frère Jacques" the same note is followed by different notes, so no network that sees only the present can store it. With a
-delay line (``order="auto"``) the network sees just enough of the past. The tune is written as MIDI and read back, as a file of
-yours would be.
+In "Frère Jacques" the same note is followed by different notes, so no network that sees only the
+present can store it. With a delay line (``order="auto"``) the network sees just enough of the past.
+The tune is written as MIDI and read back, as a file of yours would be.
 """
 
 import tempfile

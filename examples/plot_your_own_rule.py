@@ -2,8 +2,9 @@
 Your own network and your own rule
 ==================================
 
-A new memory needs two methods: how it learns, and what comes after a state. It then has ``recall``, ``score`` and ``save``, and
-takes part in comparisons beside the others. A new learning rule needs one function.
+A new memory needs two methods: how it learns, and what comes after a state. It then has ``recall``,
+``score`` and ``save``, and takes part in comparisons beside the others. A new learning rule needs
+one function.
 """
 
 import numpy as np
@@ -12,8 +13,8 @@ import seqattractor as sa
 
 # %%
 # A network of your own
-# ---------------------
-# Hidden neurons with fixed random weights, and ridge regression from their activity to the next pattern.
+# --------------------- Hidden neurons with fixed random weights, and ridge regression from their
+# activity to the next pattern.
 
 
 class RandomFeatures(sa.SequenceMemory):
@@ -25,21 +26,27 @@ class RandomFeatures(sa.SequenceMemory):
     def fit_transitions(self, transitions, callback=None):
         rng = np.random.default_rng(self.random_state)
         self.U_ = rng.standard_normal((self.n_hidden, transitions.inputs.shape[1]))
-        y = np.sign(transitions.inputs @ self.U_.T)  # inputs and targets, (n, N) each: patterns and their successors
-        self.V_ = np.linalg.solve(y.T @ y + self.ridge * np.eye(self.n_hidden), y.T @ transitions.targets).T
+        y = np.sign(
+            transitions.inputs @ self.U_.T
+        )  # inputs and targets, (n, N) each: patterns and their successors
+        self.V_ = np.linalg.solve(
+            y.T @ y + self.ridge * np.eye(self.n_hidden), y.T @ transitions.targets
+        ).T
 
     def next_patterns(self, states, memory=None):  # (B, N) -> (B, N)
         return np.where(np.sign(states @ self.U_.T) @ self.V_.T >= 0, 1, -1).astype(np.int8)
 
     def traits(self):  # what is fair to know beside its results
-        return sa.networks.Traits(weights=("U_", "V_"), stores_patterns=False, online=False, local=False)
+        return sa.networks.Traits(
+            weights=("U_", "V_"), stores_patterns=False, online=False, local=False
+        )
 
 
 # %%
 # A rule of your own
-# ------------------
-# It sees one transition, changes the weights in place and returns its number of errors. `VisibleNetwork` presents the sequences
-# until an epoch has none. This one is a margin perceptron whose weights also fade a little.
+# ------------------ It sees one transition, changes the weights in place and returns its number of
+# errors. `VisibleNetwork` presents the sequences until an epoch has none. This one is a margin
+# perceptron whose weights also fade a little.
 
 
 def fading_perceptron(W, x, x_next):
@@ -67,7 +74,11 @@ if __name__ == "__main__":
     comparison = sa.compare("random", networks, values=[20, 40, 60, 80], trials=5)
     lengths = comparison.settings["values"]
     for name in networks:
-        print(f"{name:15}", *(f"{comparison.row(name, T)['successes']}/5 at T={T}" for T in lengths), sep="  ")
+        print(
+            f"{name:15}",
+            *(f"{comparison.row(name, T)['successes']}/5 at T={T}" for T in lengths),
+            sep="  ",
+        )
     print(comparison.describe())
 
     import matplotlib.pyplot as plt

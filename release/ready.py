@@ -1,9 +1,11 @@
-"""Say what is missing before a release: facts that only a person knows, and a version and dates that agree.
+"""Say what is missing before a release: facts that only a person knows, and a version and dates
+that agree.
 
 python release/ready.py            # lists what is missing
 python release/ready.py v0.2.0     # and ends with 1 if this tag needs anything that is missing
 
-A fact that is not known yet stands in its file as FILL-IN(name). RELEASING.md says what each name means; nobody guesses it.
+A fact that is not known yet stands in its file as FILL-IN(name). RELEASING.md says what each name
+means; nobody guesses it.
 """
 
 import re
@@ -13,7 +15,8 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 
-# What is needed when: for a release, for the release after the first (which has a DOI), or for the submission of the paper.
+# What is needed when: for a release, for the release after the first (which has a DOI), or for the
+# submission of the paper.
 FACTS = {
     "repository-url": "release",
     "documentation-url": "release",
@@ -60,7 +63,8 @@ def blanks(root: Path = ROOT) -> list[Blank]:
         if path.name != _EXPLAINED_IN:
             for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
                 found += [
-                    Blank(fact, path.relative_to(root).as_posix(), number) for fact in re.findall(r"FILL-IN\(([^)]*)\)", line)
+                    Blank(fact, path.relative_to(root).as_posix(), number)
+                    for fact in re.findall(r"FILL-IN\(([^)]*)\)", line)
                 ]
     return found
 
@@ -78,11 +82,20 @@ def disagreements(tag: str, root: Path = ROOT) -> list[str]:
     logged = _only(rf"^## {re.escape(number)} - (\d{{4}}-\d\d-\d\d)$", root / "CHANGELOG.md")
     wrong = []
     if tag != f"v{number}":
-        wrong.append(f"the tag is {tag}, but src/seqattractor/__init__.py says {number}: the tag should be v{number}.")
+        wrong.append(
+            f"the tag is {tag}, but src/seqattractor/__init__.py says {number}: the tag should be "
+            f"v{number}."
+        )
     if not re.fullmatch(r"\d+\.\d+\.\d+(rc\d+)?", number):
-        wrong.append(f"{number} is a version of work in progress; take the end off (src/seqattractor/__init__.py).")
+        wrong.append(
+            f"{number} is a version of work in progress; take the end off "
+            "(src/seqattractor/__init__.py)."
+        )
     if cited != number:
-        wrong.append(f"CITATION.cff says version {cited or '(none)'}, src/seqattractor/__init__.py says {number}.")
+        wrong.append(
+            f"CITATION.cff says version {cited or '(none)'}, src/seqattractor/__init__.py says "
+            f"{number}."
+        )
     if not day:
         wrong.append("CITATION.cff has no date-released.")
     if not logged or logged != day:
@@ -113,10 +126,14 @@ def main(words: list[str]) -> int:
     ]
     wrong = unknown + (disagreements(words[0]) if words else [])
     rest = (
-        "Nothing else is missing." if words else "With the tag of a release, version and dates are compared, too (RELEASING.md)."
+        "Nothing else is missing."
+        if words
+        else "With the tag of a release, version and dates are compared, too (RELEASING.md)."
     )
     print("\n".join(wrong) or rest)
-    return int(bool(words) and bool(wrong or any(FACTS.get(blank.fact) == "release" for blank in missing)))
+    return int(
+        bool(words) and bool(wrong or any(FACTS.get(blank.fact) == "release" for blank in missing))
+    )
 
 
 if __name__ == "__main__":

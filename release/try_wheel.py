@@ -2,9 +2,9 @@
 
 python release/try_wheel.py dist
 
-Installs the wheel without extras and says how many seconds a stranger waits from `pip install` to the first recall, the first
-example of the README. Then come the parts that need files other than Python's: a report (templates), and, with its extra, the
-lab (a page).
+Installs the wheel without extras and says how many seconds a stranger waits from `pip install` to
+the first recall, the first example of the README. Then come the parts that need files other than
+Python's: a report (templates), and, with its extra, the lab (a page).
 """
 
 import os
@@ -34,19 +34,38 @@ class Stranger:
         self.programs = folder / "env" / ("Scripts" if WINDOWS else "bin")
         home = folder / "home"
         home.mkdir()
-        theirs = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "VIRTUAL_ENV", "MPL"))}
-        self.settings = theirs | {"HOME": str(home), "USERPROFILE": str(home), "MPLBACKEND": "Agg", "PYTHONUTF8": "1"}
+        theirs = {
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith(("PYTHON", "VIRTUAL_ENV", "MPL"))
+        }
+        self.settings = theirs | {
+            "HOME": str(home),
+            "USERPROFILE": str(home),
+            "MPLBACKEND": "Agg",
+            "PYTHONUTF8": "1",
+        }
         venv.create(folder / "env", with_pip=True)
 
     def install(self, what: str) -> None:
         """Install as pip does, with the cache and the index of this machine's user."""
-        subprocess.run([self.programs / "python", "-m", "pip", "install", "--quiet", what], cwd=self.folder, check=True)
+        subprocess.run(
+            [self.programs / "python", "-m", "pip", "install", "--quiet", what],
+            cwd=self.folder,
+            check=True,
+        )
 
     def run(self, program: str, *words: str) -> str:
         """Run a program of the environment, and give what it printed."""
         command = [str(self.programs / program), *words]
         done = subprocess.run(
-            command, cwd=self.folder, env=self.settings, stdout=subprocess.PIPE, text=True, encoding="utf-8", check=False
+            command,
+            cwd=self.folder,
+            env=self.settings,
+            stdout=subprocess.PIPE,
+            text=True,
+            encoding="utf-8",
+            check=False,
         )
         if done.returncode:
             raise SystemExit(f"{' '.join(command)} ended with {done.returncode}:\n{done.stdout}")
@@ -54,7 +73,9 @@ class Stranger:
 
 
 class Clock:
-    """The time, and how long the processor has worked for what this program started: on a busy machine these are far apart."""
+    """The time, and how long the processor has worked for what this program started: on a busy
+    machine these are far apart.
+    """
 
     def __init__(self) -> None:
         self.time = time.perf_counter()
@@ -80,7 +101,9 @@ def try_recall(stranger: Stranger, example: str) -> str:
     printed = stranger.run("python", "first_recall.py")
     promised = re.findall(r"print\(.*\)\s+# (True|False|[\d.]+)", example)
     if promised and printed.split() != promised:
-        raise SystemExit(f"The first example of the README should print {promised}, but printed:\n{printed}")
+        raise SystemExit(
+            f"The first example of the README should print {promised}, but printed:\n{printed}"
+        )
     return printed.strip()
 
 
@@ -93,9 +116,15 @@ def try_report(stranger: Stranger) -> None:
 
 
 def try_lab(stranger: Stranger, wheel: Path) -> int:
-    """Open the lab and fetch its page with everything that belongs to it; gives the number of files."""
+    """Open the lab and fetch its page with everything that belongs to it; gives the number of
+    files.
+    """
     with zipfile.ZipFile(wheel) as archive:
-        names = [Path(name).name for name in archive.namelist() if name.startswith("seqattractor/lab/static/")]
+        names = [
+            Path(name).name
+            for name in archive.namelist()
+            if name.startswith("seqattractor/lab/static/")
+        ]
     command = [str(stranger.programs / "seqattractor"), "lab", "--no-browser", "--port", "0"]
     lab = subprocess.Popen(
         command,
@@ -108,7 +137,9 @@ def try_lab(stranger: Stranger, wheel: Path) -> int:
     try:
         address = re.search(r"http://\S+/", lab.stdout.readline())[0]
         for name in ["", *(name for name in names if name != "index.html")]:
-            with urllib.request.urlopen(address + name, timeout=60) as answer:  # an answer other than 200 is an error here
+            with urllib.request.urlopen(
+                address + name, timeout=60
+            ) as answer:  # an answer other than 200 is an error here
                 answer.read()
         if WINDOWS:
             lab.terminate()
@@ -125,7 +156,11 @@ def try_lab(stranger: Stranger, wheel: Path) -> int:
 def main(dist: str) -> None:
     """Try the wheel for this platform that is in a folder, and tell what was done."""
     ours = set(sys_tags())
-    (wheel,) = (path for path in Path(dist).resolve().glob("*.whl") if parse_wheel_filename(path.name)[-1] & ours)
+    (wheel,) = (
+        path
+        for path in Path(dist).resolve().glob("*.whl")
+        if parse_wheel_filename(path.name)[-1] & ours
+    )
     number = wheel.name.split("-")[1]
     with tempfile.TemporaryDirectory(prefix="seqattractor-", ignore_cleanup_errors=True) as folder:
         stranger = Stranger(Path(folder))
@@ -137,16 +172,26 @@ def main(dist: str) -> None:
         print(f"The first example of the README printed: {printed}")
         print(f"From `pip install` to the first recall: {recalled - start}.")
         print(f"That is {installed - start} for pip, and {recalled - installed} for the example.")
-        sets = "from seqattractor.engine import kernels as k; print(*(k.instruction_sets() if k.available() else []))"
+        sets = (
+            "from seqattractor.engine import kernels as k; print(*(k.instruction_sets() if "
+            "k.available() else []))"
+        )
         if not (found := stranger.run("python", "-c", sets).split()):
             raise SystemExit(f"The core in {wheel.name} cannot be used here.")
         print(f"Its core in C has the instruction sets {', '.join(found)}")
-        where = stranger.run("python", "-c", "import seqattractor as sa; print(sa.__version__, sa.__file__)").split(maxsplit=1)
-        if where[0] != number or not Path(where[1].strip()).is_relative_to(Path(folder).resolve() / "env"):
+        where = stranger.run(
+            "python", "-c", "import seqattractor as sa; print(sa.__version__, sa.__file__)"
+        ).split(maxsplit=1)
+        if where[0] != number or not Path(where[1].strip()).is_relative_to(
+            Path(folder).resolve() / "env"
+        ):
             raise SystemExit(f"Tried the wrong package: version {where[0]} in {where[1]}")
         if f"version {number}" not in stranger.run("seqattractor", "--version"):
             raise SystemExit("`seqattractor --version` tells another version than the wheel.")
-        print(f"`seqattractor --help` has {len(stranger.run('seqattractor', '--help').splitlines())} lines")
+        print(
+            f"`seqattractor --help` has {len(stranger.run('seqattractor', '--help').splitlines())} "
+            "lines"
+        )
         try_report(stranger)
         print("`seqattractor reproduce fig2 --quick` wrote its report")
         stranger.install(f"{wheel}[lab]")

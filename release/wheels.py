@@ -2,8 +2,9 @@
 
 python release/wheels.py dist
 
-Everything is compiled here, by zig (`hatch_build.TARGETS`). Each wheel is opened again, since it must hold the library of its
-platform and no other; the module for WebAssembly is loaded in Node, if there is one.
+Everything is compiled here, by zig (`hatch_build.TARGETS`). Each wheel is opened again, since it
+must hold the library of its platform and no other; the module for WebAssembly is loaded in Node, if
+there is one.
 """
 
 import os
@@ -29,7 +30,16 @@ def make_wheel(sources: Path, dist: Path, target: str) -> Path:
     """Make the wheel of a platform."""
     before = set(dist.glob("*.whl"))
     subprocess.run(
-        [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(dist), str(sources)],
+        [
+            sys.executable,
+            "-m",
+            "build",
+            "--wheel",
+            "--no-isolation",
+            "--outdir",
+            str(dist),
+            str(sources),
+        ],
         env=os.environ | {"SEQATTRACTOR_TARGET": target},
         stdout=subprocess.DEVNULL,
         check=True,
@@ -44,11 +54,15 @@ def check_wheel(wheel: Path, target: str) -> int:
     with zipfile.ZipFile(wheel) as archive:
         held = [entry for entry in archive.namelist() if Path(entry).name.startswith("_core.")]
         if held != [f"seqattractor/engine/{name}"]:
-            raise SystemExit(f"{wheel.name} should hold {name} and no other library, but holds {held}.")
+            raise SystemExit(
+                f"{wheel.name} should hold {name} and no other library, but holds {held}."
+            )
         library = archive.read(held[0])
     digest = hatch_build.digest_of_sources().encode()
     if not library.startswith(BEGINNINGS[name]) or digest not in library:
-        raise SystemExit(f"The library in {wheel.name} is not one for {target}, or not made from these sources.")
+        raise SystemExit(
+            f"The library in {wheel.name} is not one for {target}, or not made from these sources."
+        )
     return len(library)
 
 
@@ -77,9 +91,14 @@ def main(folder: str) -> None:
             wheel = make_wheel(sources, dist, target)
             size = check_wheel(wheel, target)
             took = time.perf_counter() - start
-            print(f"{wheel.name}: {wheel.stat().st_size / 1e6:.2f} MB, of which the library is {size / 1e3:.0f} kB; {took:.0f} s")
+            print(
+                f"{wheel.name}: {wheel.stat().st_size / 1e6:.2f} MB, of which the library is "
+                f"{size / 1e3:.0f} kB; {took:.0f} s"
+            )
     version = sdist.name.removesuffix(".tar.gz").removeprefix("seqattractor-")
-    module = hatch_build.compile_core(dist / f"seqattractor-core-{version}.wasm", target=hatch_build.WASM)
+    module = hatch_build.compile_core(
+        dist / f"seqattractor-core-{version}.wasm", target=hatch_build.WASM
+    )
     print(f"{module.name}: {module.stat().st_size / 1e3:.0f} kB, {functions_in(module)}")
 
 

@@ -12,13 +12,17 @@ sys.path[:0] = [
 ]  # oracles, and what files share
 
 # Time limits per example depend more on the machine than on the code.
-settings.register_profile("seqattractor", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "seqattractor", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("seqattractor")
 
 
 @pytest.fixture
 def run(monkeypatch, capsys, tmp_path):
-    """Run the command line in a folder of its own; gives the exit code, what was printed, and what was complained about."""
+    """Run the command line in a folder of its own; gives the exit code, what was printed, and what
+    was complained about.
+    """
     from seqattractor.cli import main
 
     monkeypatch.chdir(tmp_path)

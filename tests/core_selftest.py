@@ -1,12 +1,14 @@
-"""Compile and run the self-test of the kernels (core_selftest.c) on every processor that can be had here, and compare.
+"""Compile and run the self-test of the kernels (core_selftest.c) on every processor that can be had
+here, and compare.
 
 python tests/core_selftest.py            # this processor's instruction sets, ARM, WebAssembly
 python tests/core_selftest.py sanitize   # this processor's, with ASan and UBSan
 
-This processor's are compiled by its compiler and by zig. The calls are written from the declarations of the kernels, so that a
-new kernel is tested as soon as it is declared, and the compiler sees whether declarations and C agree. The reference is what
-the machine's compiler makes for the oldest processors of this kind. ARM needs qemu-user, WebAssembly needs Node; without them
-a note is printed and the rest runs.
+This processor's are compiled by its compiler and by zig. The calls are written from the
+declarations of the kernels, so that a new kernel is tested as soon as it is declared, and the
+compiler sees whether declarations and C agree. The reference is what the machine's compiler makes
+for the oldest processors of this kind. ARM needs qemu-user, WebAssembly needs Node; without them a
+note is printed and the rest runs.
 """
 
 import math
@@ -27,22 +29,38 @@ sys.path.insert(0, str(ROOT))
 
 import hatch_build  # noqa: E402 - it is in a folder that is not on the path
 
-SANITIZE = ["-O0", "-g1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]  # with -O1, gcc takes minutes
+SANITIZE = [
+    "-O0",
+    "-g1",
+    "-fsanitize=address,undefined",
+    "-fno-sanitize-recover=all",
+]  # with -O1, gcc takes minutes
 ROUNDS = 12
-SYSTEM_ROUNDS = {"run_innate", "run_pinning"}  # what goes through tanh or exp, and is compared to six places
+SYSTEM_ROUNDS = {
+    "run_innate",
+    "run_pinning",
+}  # what goes through tanh or exp, and is compared to six places
 
 
 class Call:
-    """The lines of C that make the arguments of one case, call the kernel and add its results to the checksum."""
+    """The lines of C that make the arguments of one case, call the kernel and add its results to
+    the checksum.
+    """
 
     def __init__(self, case):
         self.case, self.lines, self.results = case, [], []
         self.values = iter(case.values)
         passed = [str(case.names[axis]) for axis in case.kernel.axes]
-        passed += [self.argument(f"a{k}", argument) for k, argument in enumerate(case.kernel.arguments)]
+        passed += [
+            self.argument(f"a{k}", argument) for k, argument in enumerate(case.kernel.arguments)
+        ]
         types = [case.types[kind] for kind in case.kernel.types]
         name = "_".join([case.kernel.name, *types])
-        self.lines += [f"int64_t code = KERNEL({name})({', '.join(passed)});", "CHECK(&code, 1);", *self.results]
+        self.lines += [
+            f"int64_t code = KERNEL({name})({', '.join(passed)});",
+            "CHECK(&code, 1);",
+            *self.results,
+        ]
 
     def argument(self, name, argument):
         """How an argument is passed, once its lines are written."""
@@ -70,7 +88,10 @@ class Call:
             if case.kernel.name in SYSTEM_ROUNDS and member.use == "float":
                 value = 4.0  # a time constant with which no difference in the last place grows
             return f"{value}" if member.use == "int" else float(value).hex()
-        self.lines.append(f"NUMBERS({self.type_of(member)}, {name}, {value.size}, {self.range_of(member, value)});")
+        self.lines.append(
+            f"NUMBERS({self.type_of(member)}, {name}, {value.size}, "
+            f"{self.range_of(member, value)});"
+        )
         if member.use == "out":
             by_system = case.kernel.name in SYSTEM_ROUNDS and value.dtype.kind == "f"
             self.results.append(f"{'add_rounded' if by_system else 'CHECK'}({name}, {value.size});")
@@ -110,7 +131,10 @@ def write_calls(path):
                 lines.append(f"    case {made}: {{\n{body}        break;\n    }}")
                 made += 1
         lines.append("    }\n}\n")
-    lines.append(f"#define KERNELS(X) {' '.join(f'X({kernel.name}, {ROUNDS})' for kernel in KERNELS.values())}\n")
+    lines.append(
+        "#define KERNELS(X) "
+        f"{' '.join(f'X({kernel.name}, {ROUNDS})' for kernel in KERNELS.values())}\n"
+    )
     path.write_text("\n".join(lines))
 
 
@@ -120,9 +144,22 @@ def command(folder, isa="base", cc=None, target="", flags=()):
         write_calls(Path(folder) / "calls.h")
     cc = cc or (hatch_build.zig(target) if target else hatch_build.compiler())
     sets = hatch_build.instruction_sets(target.split("-")[0] or platform.machine())
-    named = [f"-DISA={isa}", f"-I{hatch_build.SOURCES}", f"-I{folder}", str(ROOT / "tests" / "core_selftest.c")]
-    # Not all warnings: where gcc puts the sizes of our calls into kernels, it warns of loops that never run so far.
-    strict = [f"-Werror={kind}" for kind in ("incompatible-pointer-types", "int-conversion", "implicit-function-declaration")]
+    named = [
+        f"-DISA={isa}",
+        f"-I{hatch_build.SOURCES}",
+        f"-I{folder}",
+        str(ROOT / "tests" / "core_selftest.c"),
+    ]
+    # Not all warnings: where gcc puts the sizes of our calls into kernels, it warns of loops that
+    # never run so far.
+    strict = [
+        f"-Werror={kind}"
+        for kind in (
+            "incompatible-pointer-types",
+            "int-conversion",
+            "implicit-function-declaration",
+        )
+    ]
     return [*cc, *hatch_build.FLAGS, *strict, *sets[isa], *flags, *named]
 
 
@@ -135,7 +172,9 @@ def checksums(folder, runner=(), **how):
 
 
 def native_sets(folder):
-    """The instruction sets that this processor has, as reported by the library that is built here."""
+    """The instruction sets that this processor has, as reported by the library that is built
+    here.
+    """
     import ctypes
 
     library = ctypes.CDLL(str(hatch_build.compile_core(Path(folder) / hatch_build.library_name())))
@@ -144,11 +183,17 @@ def native_sets(folder):
 
 
 def elsewhere():
-    """Ways to run the self-test on other processors: name, target, and the program that runs it, if it is there."""
+    """Ways to run the self-test on other processors: name, target, and the program that runs it, if
+    it is there.
+    """
     arm = shutil.which("qemu-aarch64-static") or shutil.which("qemu-aarch64")
     node = shutil.which("node")
     yield "ARM under qemu-user", "aarch64-linux-musl", arm and [arm]
-    yield "WebAssembly in Node", hatch_build.WASM, node and [node, "--no-warnings", str(ROOT / "tests" / "run_wasi.mjs")]
+    yield (
+        "WebAssembly in Node",
+        hatch_build.WASM,
+        node and [node, "--no-warnings", str(ROOT / "tests" / "run_wasi.mjs")],
+    )
 
 
 def main(words):
@@ -170,7 +215,9 @@ def main(words):
             found = checksums(folder, **how)
             if found != reference:
                 wrong = [kernel for kernel in reference if found.get(kernel) != reference[kernel]]
-                raise SystemExit(f"{name}: other results than {platform.machine()} base in {', '.join(wrong)}")
+                raise SystemExit(
+                    f"{name}: other results than {platform.machine()} base in {', '.join(wrong)}"
+                )
             print(f"{name}: the same results in all {len(reference)} kernels", flush=True)
 
 

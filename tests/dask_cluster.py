@@ -1,4 +1,6 @@
-"""A Dask cluster of processes that a test can kill: a scheduler and workers, as `dask scheduler` and `dask worker` start them."""
+"""A Dask cluster of processes that a test can kill: a scheduler and workers, as `dask scheduler`
+and `dask worker` start them.
+"""
 
 import json
 import subprocess
@@ -16,7 +18,9 @@ def dask_cluster(folder, n_workers):
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
 
     def start(kind, *options):
-        return subprocess.Popen([sys.executable, "-m", f"distributed.cli.dask_{kind}", *to, *options], **quiet)
+        return subprocess.Popen(
+            [sys.executable, "-m", f"distributed.cli.dask_{kind}", *to, *options], **quiet
+        )
 
     scheduler = start("scheduler", "--host", "127.0.0.1", "--port", "0")
     workers = [start("worker", "--nthreads", "1", "--no-nanny") for _ in range(n_workers)]
@@ -24,7 +28,9 @@ def dask_cluster(folder, n_workers):
         while not (file.exists() and file.read_text().strip().endswith("}")):
             assert scheduler.poll() is None
             time.sleep(0.05)
-        yield SimpleNamespace(address=json.loads(file.read_text())["address"], scheduler=scheduler, workers=workers)
+        yield SimpleNamespace(
+            address=json.loads(file.read_text())["address"], scheduler=scheduler, workers=workers
+        )
     finally:
         for process in (*workers, scheduler):
             process.kill()

@@ -9,7 +9,9 @@ import seqattractor as sa
 
 
 def textured_film(seed=3, n_frames=60, height=20, width=36):
-    """A disc that moves over a textured scene and nearly rests now and then: bool, (T, height, width), no two alike in a row."""
+    """A disc that moves over a textured scene and nearly rests now and then: bool, (T, height,
+    width), no two alike in a row.
+    """
     rng = np.random.default_rng(seed)
     y, x = np.mgrid[0:height, 0:width]
     waves = rng.uniform(-0.5, 0.5, size=(12, 2))
@@ -22,7 +24,9 @@ def textured_film(seed=3, n_frames=60, height=20, width=36):
 
 def as_sequences(frames, name="film"):
     """Frames as patterns with their shape."""
-    return sa.Sequences(np.where(frames.reshape(len(frames), -1), 1, -1), frame_shape=frames.shape[1:], names=[name])
+    return sa.Sequences(
+        np.where(frames.reshape(len(frames), -1), 1, -1), frame_shape=frames.shape[1:], names=[name]
+    )
 
 
 def save_gif(path, frames):
@@ -32,14 +36,22 @@ def save_gif(path, frames):
 
 
 def grey_film(n_frames=12, side=16, colour=False):
-    """A shaded ball that goes round over a ramp of grey, uint8 (T, side, side), or in colour (T, side, side, 3)."""
+    """A shaded ball that goes round over a ramp of grey, uint8 (T, side, side), or in colour (T,
+    side, side, 3).
+    """
     y, x = np.mgrid[0:side, 0:side]
     frames = []
     for turn in 2 * np.pi * np.arange(n_frames) / n_frames:
-        far = np.hypot(x - side * (0.5 + 0.28 * np.cos(turn)), y - side * (0.5 + 0.28 * np.sin(turn))) / (0.22 * side)
+        far = np.hypot(
+            x - side * (0.5 + 0.28 * np.cos(turn)), y - side * (0.5 + 0.28 * np.sin(turn))
+        ) / (0.22 * side)
         frames.append(np.where(far < 1, 255 - 120 * far, 20 + 110 * x / side))
     grey = np.array(frames).astype(np.uint8)
-    return np.stack([grey, np.roll(grey, n_frames // 3, axis=0), np.flip(grey, axis=2)], axis=3) if colour else grey
+    return (
+        np.stack([grey, np.roll(grey, n_frames // 3, axis=0), np.flip(grey, axis=2)], axis=3)
+        if colour
+        else grey
+    )
 
 
 def save_film(path, frames):

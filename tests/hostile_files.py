@@ -10,7 +10,9 @@ from PIL import Image
 
 
 def gif(sizes, canvas=(8, 8)):
-    """A GIF with frames of these sizes, each with the data of one pixel; every frame shows the whole canvas."""
+    """A GIF with frames of these sizes, each with the data of one pixel; every frame shows the
+    whole canvas.
+    """
     parts = [b"GIF89a" + struct.pack("<HH", *canvas) + b"\x80\0\0" + b"\0\0\0\xff\xff\xff"]
     for width, height in sizes:
         parts.append(
@@ -22,7 +24,9 @@ def gif(sizes, canvas=(8, 8)):
 def progressive_jpeg(scans, side=256):
     """A progressive JPEG in which the last scan stands many times."""
     file = io.BytesIO()
-    Image.fromarray(np.random.default_rng(0).integers(0, 255, (side, side), dtype=np.uint8)).save(file, "JPEG", progressive=True)
+    Image.fromarray(np.random.default_rng(0).integers(0, 255, (side, side), dtype=np.uint8)).save(
+        file, "JPEG", progressive=True
+    )
     data = file.getvalue()
     last = data.rindex(b"\xff\xda")
     return data[:last] + data[last:-2] * scans + b"\xff\xd9"
@@ -33,13 +37,24 @@ def png(width, height, rows=b""):
     parts = [b"\x89PNG\r\n\x1a\n"]
     header = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
     for kind, content in ((b"IHDR", header), (b"IDAT", zlib.compress(rows)), (b"IEND", b"")):
-        parts.append(struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content)))
+        parts.append(
+            struct.pack(">I", len(content))
+            + kind
+            + content
+            + struct.pack(">I", zlib.crc32(kind + content))
+        )
     return b"".join(parts)
 
 
 def webp(width, height):
     """A WebP whose header promises a size."""
-    body = b"VP8X" + struct.pack("<I", 10) + bytes(4) + (width - 1).to_bytes(3, "little") + (height - 1).to_bytes(3, "little")
+    body = (
+        b"VP8X"
+        + struct.pack("<I", 10)
+        + bytes(4)
+        + (width - 1).to_bytes(3, "little")
+        + (height - 1).to_bytes(3, "little")
+    )
     return b"RIFF" + struct.pack("<I", 4 + len(body)) + b"WEBP" + body
 
 
@@ -68,8 +83,21 @@ def npz(**members):
 def tiff_tile(side):
     """A TIFF of 64 x 64 pixels whose only tile is larger than the picture."""
     data = zlib.compress(bytes(1000))
-    tags = {256: 64, 257: 64, 258: 8, 259: 8, 262: 1, 277: 1, 322: side, 323: side, 324: 8, 325: len(data)}
-    pages = struct.pack("<H", len(tags)) + b"".join(struct.pack("<HHII", tag, 4, 1, value) for tag, value in tags.items())
+    tags = {
+        256: 64,
+        257: 64,
+        258: 8,
+        259: 8,
+        262: 1,
+        277: 1,
+        322: side,
+        323: side,
+        324: 8,
+        325: len(data),
+    }
+    pages = struct.pack("<H", len(tags)) + b"".join(
+        struct.pack("<HHII", tag, 4, 1, value) for tag, value in tags.items()
+    )
     return b"II*\0" + struct.pack("<I", 8 + len(data)) + data + pages + bytes(4)
 
 
@@ -80,7 +108,9 @@ def tiff_loop():
     data = bytearray(file.getvalue())
     first = struct.unpack("<I", data[4:8])[0]
     at = first
-    while following := struct.unpack("<I", data[at + 2 + 12 * struct.unpack("<H", data[at : at + 2])[0] :][:4])[0]:
+    while following := struct.unpack(
+        "<I", data[at + 2 + 12 * struct.unpack("<H", data[at : at + 2])[0] :][:4]
+    )[0]:
         at = following
     end = at + 2 + 12 * struct.unpack("<H", data[at : at + 2])[0]
     data[end : end + 4] = struct.pack("<I", first)
@@ -89,7 +119,13 @@ def tiff_loop():
 
 def midi(track):
     """A MIDI file with one track."""
-    return b"MThd" + struct.pack(">IHHH", 6, 0, 1, 480) + b"MTrk" + struct.pack(">I", len(track)) + track
+    return (
+        b"MThd"
+        + struct.pack(">IHHH", 6, 0, 1, 480)
+        + b"MTrk"
+        + struct.pack(">I", len(track))
+        + track
+    )
 
 
 def mat(content, *, promised=None):
@@ -100,8 +136,15 @@ def mat(content, *, promised=None):
 
 def mat_array(shape, values=b"", kind=6):
     """A variable X of MATLAB that declares a shape, of class double by default."""
-    parts = [(6, struct.pack("<II", kind, 0)), (5, struct.pack(f"<{len(shape)}i", *shape)), (1, b"X"), (2, values)]
-    return b"".join(struct.pack("<II", code, len(part)) + part + bytes(-len(part) % 8) for code, part in parts)
+    parts = [
+        (6, struct.pack("<II", kind, 0)),
+        (5, struct.pack(f"<{len(shape)}i", *shape)),
+        (1, b"X"),
+        (2, values),
+    ]
+    return b"".join(
+        struct.pack("<II", code, len(part)) + part + bytes(-len(part) % 8) for code, part in parts
+    )
 
 
 # name -> (file name, content, options): each must be rejected, in a moment and in little memory.
@@ -123,18 +166,36 @@ HOSTILE = {
     "npy with a negative side": ("a.npy", npy((-1, 4), "<f8", bytes(64)), {}),
     "npy header that is no Python": ("a.npy", npy("(3, (4", "<f8", bytes(64)), {}),
     "lengths that sum up by overflow": (
-        *("a.npz", npz(X=npy((5, 1), "|i1", bytes(5)), lengths=npy((3,), "<u8", struct.pack("<QQQ", 2**63, 2**63, 5)))),
+        *(
+            "a.npz",
+            npz(
+                X=npy((5, 1), "|i1", bytes(5)),
+                lengths=npy((3,), "<u8", struct.pack("<QQQ", 2**63, 2**63, 5)),
+            ),
+        ),
         {"frames": (6, 7)},
     ),
     "MATLAB array of 10 GB": ("a.mat", mat(mat_array((10**5, 10**5))), {}),
     "MATLAB array of 800 MB in one byte": ("a.mat", mat(mat_array((10**4, 10**4), b"1")), {}),
     "MATLAB array with a negative side": ("a.mat", mat(mat_array((-1, -4), b"1234")), {}),
-    "MATLAB variable that unpacks to 4 GB": ("a.mat", mat(mat_array((4, 2), bytes(8)), promised=2**32 - 1), {}),
+    "MATLAB variable that unpacks to 4 GB": (
+        "a.mat",
+        mat(mat_array((4, 2), bytes(8)), promised=2**32 - 1),
+        {},
+    ),
     "MATLAB cell of 2**31 entries": ("a.mat", mat(mat_array((2**31 - 1, 1), kind=1)), {"bin": 1.0}),
-    "notes that all sound for ever": ("a.mid", midi(b"\0\x90\x3c\x40" * 50_000 + b"\xff\xff\xff\x7f\x80\x3c\0" * 50_000), {}),
+    "notes that all sound for ever": (
+        "a.mid",
+        midi(b"\0\x90\x3c\x40" * 50_000 + b"\xff\xff\xff\x7f\x80\x3c\0" * 50_000),
+        {},
+    ),
     "one long line over many short ones": ("a.txt", b"#" * 2**20 + b"\n#" * 2**20, {}),
     "two million rows": ("a.csv", b"1\n0\n" * 2**20, {}),
     "two million columns": ("a.csv", b"1," * 2**21 + b"0\n", {}),
     "a number of 5000 digits": ("a.csv", b"9" * 5000 + b",1\n0,1\n", {"threshold": 0.5}),
-    "a unit with a name of a million letters": ("a.csv", b"0.1," + b"n" * 2**20 + b"\n0.2,b" * 10_000, {"bin": 1e-9}),
+    "a unit with a name of a million letters": (
+        "a.csv",
+        b"0.1," + b"n" * 2**20 + b"\n0.2,b" * 10_000,
+        {"bin": 1e-9},
+    ),
 }

@@ -1,8 +1,10 @@
-"""Calls of the kernels in C with random arguments, made from their declarations alone: right ones, and ones with one thing wrong.
+"""Calls of the kernels in C with random arguments, made from their declarations alone: right ones,
+and ones with one thing wrong.
 
-Every kernel of `seqattractor.engine.kernels` is found here by itself. As a program, in a process of its own so that a crash is
-seen: ``python tests/kernel_calls.py CALLS SEED [INSTRUCTION SET]`` makes that many calls and prints how many of each kind there
-were; ``python tests/kernel_calls.py digest`` prints where the package is and a digest of what its kernels compute.
+Every kernel of `seqattractor.engine.kernels` is found here by itself. As a program, in a process of
+its own so that a crash is seen: ``python tests/kernel_calls.py CALLS SEED [INSTRUCTION SET]`` makes
+that many calls and prints how many of each kind there were; ``python tests/kernel_calls.py digest``
+prints where the package is and a digest of what its kernels compute.
 """
 
 import ast
@@ -22,7 +24,11 @@ from seqattractor.engine import kernels
 from seqattractor.engine.kernels import Group, Kernel, is_axis
 from seqattractor.engine.kernels import members as members_of
 
-KERNELS = {name: value for name, value in vars(kernels).items() if isinstance(value, Kernel) and not name.startswith("_")}
+KERNELS = {
+    name: value
+    for name, value in vars(kernels).items()
+    if isinstance(value, Kernel) and not name.startswith("_")
+}
 LENGTHS = (1, 1, 2, 3, 5, 8, 17, 32, 32, 33, 64, 96)
 WHOLE = (-(2**63), -(2**31) - 1, -5, -1, 0, 1, 2, 3, 7, 20, 32, 2**15, 2**31, 2**63 - 1)
 REAL = (0.0, -0.0, 1.0, -1.5, 0.125, 1e-300, 1e300, -1e300, math.inf, -math.inf)
@@ -40,7 +46,9 @@ def _compiled(text):
 
 
 def members(kernel):
-    """All arrays, numbers and generators of a kernel, each with the position of the argument it is or belongs to."""
+    """All arrays, numbers and generators of a kernel, each with the position of the argument it is
+    or belongs to.
+    """
     for place, argument in enumerate(kernel.passed):
         for member in members_of(argument):
             if member.is_passed:
@@ -63,7 +71,9 @@ def _is_possible(array, names):
 
 @functools.cache
 def _parts(text):
-    """All parts of a condition that have a value, such as row(n) in "feedback_row in (0, row(n))"."""
+    """All parts of a condition that have a value, such as row(n) in "feedback_row in (0,
+    row(n))".
+    """
     nodes = list(ast.walk(ast.parse(text, mode="eval")))
     functions = [node.func for node in nodes if isinstance(node, ast.Call)]
     return [
@@ -75,7 +85,8 @@ def _parts(text):
 
 
 class Case:
-    """Arguments of a kernel that agree with its declaration, except for the condition `broken`, if one is given.
+    """Arguments of a kernel that agree with its declaration, except for the condition `broken`, if
+    one is given.
 
     With `typical`, numbers are of a size that engines pass.
     """
@@ -94,8 +105,14 @@ class Case:
         wholes = [m.name for _, m in members(self.kernel) if m.use == "int"]
         lengths = (0, *LENGTHS)
         numbers = [*(k for k in WHOLE if 0 <= k <= 20), 1000, 20_000] if self.typical else WHOLE
-        names = {name: self._pick(numbers) for name in wholes} | {axis: self._pick(lengths) for axis in axes}
-        for _ in range(TRIES):  # whatever does not hold gets another number for one of its names, perhaps one that stands there
+        names = {name: self._pick(numbers) for name in wholes} | {
+            axis: self._pick(lengths) for axis in axes
+        }
+        for _ in range(
+            TRIES
+            # whatever does not hold gets another number for one of its names, perhaps one that
+            # stands there
+        ):
             wrong = [text for text in self.where if not evaluate(text, names)]
             wrong += [str((*m.axes, m.below)) for m in arrays if not _is_possible(m, names)]
             if not wrong:
@@ -103,9 +120,16 @@ class Case:
             text = self._pick(wrong)
             name = self._pick([name for name in re.findall(r"\w+", text) if name in names])
             pool = list(lengths if name in axes else numbers)
-            pool += [k for k in (evaluate(part, names) for part in _parts(text)) if 0 <= k < 300 or name not in axes]
+            pool += [
+                k
+                for k in (evaluate(part, names) for part in _parts(text))
+                if 0 <= k < 300 or name not in axes
+            ]
             names[name] = self._pick(pool)
-        raise AssertionError(f"{self.kernel.name}: no lengths found that meet {self.where}; are they as simple as can be?")
+        raise AssertionError(
+            f"{self.kernel.name}: no lengths found that meet {self.where}; are they as simple as "
+            "can be?"
+        )
 
     def _pick(self, some):
         return some[self.rng.integers(len(some))]  # much sooner than rng.choice
@@ -119,7 +143,9 @@ class Case:
         shape = _shape(member, self.names)
         dtype = np.dtype(self.types.get(member.type, member.type))
         if member.below:
-            return self.rng.integers(0, max(_below(member, self.names), 1), size=shape).astype(dtype)
+            return self.rng.integers(0, max(_below(member, self.names), 1), size=shape).astype(
+                dtype
+            )
         if dtype.kind == "b":
             return self.rng.random(shape) < 0.5
         if dtype.kind == "f":
@@ -129,14 +155,22 @@ class Case:
             "u": 2 ** (8 * dtype.itemsize),
         }
         if dtype.itemsize == 1 and self.typical:
-            return self.rng.choice([-1, 1], size=shape).astype(dtype) if dtype.kind == "i" else np.zeros(shape, dtype)
+            return (
+                self.rng.choice([-1, 1], size=shape).astype(dtype)
+                if dtype.kind == "i"
+                else np.zeros(shape, dtype)
+            )
         low = -most["i"] if dtype.kind == "i" else 0
-        return self.rng.integers(low, most[dtype.kind], size=shape, dtype=dtype if dtype.kind == "u" else np.int64).astype(dtype)
+        return self.rng.integers(
+            low, most[dtype.kind], size=shape, dtype=dtype if dtype.kind == "u" else np.int64
+        ).astype(dtype)
 
     def _number(self, member):
         if member.use == "int":
             return self.names[member.name]
-        return float(self.rng.choice([k for k in REAL if 0.1 < abs(k) < 2] if self.typical else REAL))
+        return float(
+            self.rng.choice([k for k in REAL if 0.1 < abs(k) < 2] if self.typical else REAL)
+        )
 
     def arguments(self, values=None):
         """What is passed: attributes of one object for a group."""
@@ -150,7 +184,8 @@ class Case:
         return given
 
     def run(self):
-        """Call the kernel with copies of all arrays; gives what it returned and the arrays, to the last bit.
+        """Call the kernel with copies of all arrays; gives what it returned and the arrays, to the
+        last bit.
 
         None if it is not compiled for these two types.
         """
@@ -161,16 +196,28 @@ class Case:
             if "was not compiled for" in str(error):
                 return None
             raise
-        except ValueError as error:  # random contents may not fit together: the kernel returns a code that becomes an error
-            (code,) = (code for code, text in self.kernel.errors.items() if str(error) == f"{self.kernel.name}: {text}.")
+        # random contents may not fit together: the kernel returns a code that becomes an error
+        except ValueError as error:
+            (code,) = (
+                code
+                for code, text in self.kernel.errors.items()
+                if str(error) == f"{self.kernel.name}: {text}."
+            )
         return code, [v.tobytes() for v in values if isinstance(v, np.ndarray)]
 
 
-# What can be wrong: from an array or a number and its declaration to what must be rejected, or None if there is no such thing.
+# What can be wrong: from an array or a number and its declaration to what must be rejected, or None
+# if there is no such thing.
 def other_type(case, m, value):
     allowed = case.kernel.types.get(m.type, (m.type,))
     return value.astype(
-        case.rng.choice([t for t in ("float32", "bool", "uint64", "int8", "object", "int32", "float64") if t not in allowed])
+        case.rng.choice(
+            [
+                t
+                for t in ("float32", "bool", "uint64", "int8", "object", "int32", "float64")
+                if t not in allowed
+            ]
+        )
     )
 
 
@@ -183,7 +230,13 @@ def more_axes(case, m, value):
 
 
 def fewer_axes(case, m, value):
-    return value.reshape(-1) if value.ndim > 1 else value.reshape(-1)[:1].reshape(()) if value.size else None
+    return (
+        value.reshape(-1)
+        if value.ndim > 1
+        else value.reshape(-1)[:1].reshape(())
+        if value.size
+        else None
+    )
 
 
 def other_length(case, m, value):
@@ -199,7 +252,11 @@ def other_length(case, m, value):
 
 
 def not_contiguous(case, m, value):
-    gaps = np.repeat(value, 2, axis=-1)[..., ::2] if case.rng.random() < 0.5 else np.asfortranarray(value)
+    gaps = (
+        np.repeat(value, 2, axis=-1)[..., ::2]
+        if case.rng.random() < 0.5
+        else np.asfortranarray(value)
+    )
     return None if gaps.flags.c_contiguous else gaps
 
 
@@ -225,21 +282,41 @@ def out_of_range(case, m, value):
     value, below = value.copy(), _below(m, case.names)
     wrong = [k for k in (-1, below, below + 1, 2**15 - 1, -(2**15), 2**62) if not 0 <= k < below]
     info = np.iinfo(value.dtype)
-    value.flat[case.rng.integers(value.size)] = case.rng.choice([k for k in wrong if info.min <= k <= info.max])
+    value.flat[case.rng.integers(value.size)] = case.rng.choice(
+        [k for k in wrong if info.min <= k <= info.max]
+    )
     return value
 
 
 def no_array(case, m, value):
-    return [value.tolist(), 3, "abc", b"abc", 2.5, memoryview(b"12345678"), object(), np.float64(1), range(3)][
-        case.rng.integers(9)
-    ]
+    return [
+        value.tolist(),
+        3,
+        "abc",
+        b"abc",
+        2.5,
+        memoryview(b"12345678"),
+        object(),
+        np.float64(1),
+        range(3),
+    ][case.rng.integers(9)]
 
 
 def overlapping(case, m, value):
     """The memory of another array, if one of both is written to."""
     for (_, other), given in zip(members(case.kernel), case.values, strict=True):
-        if other.is_array and other is not m and "out" in (other.use, m.use) and given.nbytes >= value.nbytes > 0:
-            same = given.reshape(-1).view(np.uint8)[: value.nbytes].view(value.dtype).reshape(value.shape)
+        if (
+            other.is_array
+            and other is not m
+            and "out" in (other.use, m.use)
+            and given.nbytes >= value.nbytes > 0
+        ):
+            same = (
+                given.reshape(-1)
+                .view(np.uint8)[: value.nbytes]
+                .view(value.dtype)
+                .reshape(value.shape)
+            )
             below = _below(m, case.names) if m.below else None
             if below is None or 0 <= same.min() <= same.max() < below:
                 return same
@@ -254,7 +331,11 @@ def no_number(case, m, value):
 
 
 def no_possible_number(case, m, value):
-    wrong = [2**63, -(2**63) - 1, 10**30] if m.use == "int" else [math.nan, -math.nan, np.float64("nan"), 10**400]
+    wrong = (
+        [2**63, -(2**63) - 1, 10**30]
+        if m.use == "int"
+        else [math.nan, -math.nan, np.float64("nan"), 10**400]
+    )
     return wrong[case.rng.integers(len(wrong))]
 
 
@@ -263,11 +344,27 @@ def no_generator(case, m, value):
 
 
 ARRAY_WRONGS = (
-    *(other_type, byte_swapped, more_axes, fewer_axes, other_length, not_contiguous, misaligned, read_only, out_of_range),
+    *(
+        other_type,
+        byte_swapped,
+        more_axes,
+        fewer_axes,
+        other_length,
+        not_contiguous,
+        misaligned,
+        read_only,
+        out_of_range,
+    ),
     *(no_array, overlapping),
 )
 NUMBER_WRONGS = no_number, no_possible_number
-WRONGS = {"in": ARRAY_WRONGS, "out": ARRAY_WRONGS, "int": NUMBER_WRONGS, "float": NUMBER_WRONGS, "Generator": (no_generator,)}
+WRONGS = {
+    "in": ARRAY_WRONGS,
+    "out": ARRAY_WRONGS,
+    "int": NUMBER_WRONGS,
+    "float": NUMBER_WRONGS,
+    "Generator": (no_generator,),
+}
 
 
 def broken_condition(case):
@@ -275,7 +372,9 @@ def broken_condition(case):
     places = {m.name: k for k, (_, m) in enumerate(members(case.kernel)) if m.use == "int"}
     for name in case.rng.permutation(sorted(places)):
         for number in case.rng.permutation(np.array(WHOLE, dtype=object)):
-            if not all(evaluate(text, case.names | {str(name): int(number)}) for text in case.kernel.where):
+            if not all(
+                evaluate(text, case.names | {str(name): int(number)}) for text in case.kernel.where
+            ):
                 return {places[name]: int(number)}
     return {}
 
@@ -285,7 +384,12 @@ def wrong_call(case):
     kernel, rng = case.kernel, case.rng
     while True:
         values = list(case.values)
-        what = str(rng.choice(["value", "none", "condition", "number of arguments", "group"], p=[0.85, 0.05, 0.05, 0.02, 0.03]))
+        what = str(
+            rng.choice(
+                ["value", "none", "condition", "number of arguments", "group"],
+                p=[0.85, 0.05, 0.05, 0.02, 0.03],
+            )
+        )
         if what == "number of arguments":
             given = case.arguments()
             return what, given[:-1] if rng.random() < 0.5 else [*given, 0]
@@ -318,7 +422,9 @@ def wrong_call(case):
 
 
 def fuzz(calls, seed):
-    """Call kernels by turns, every third time with right arguments; gives how many calls of each kind there were."""
+    """Call kernels by turns, every third time with right arguments; gives how many calls of each
+    kind there were.
+    """
     rng, done = np.random.default_rng(seed), Counter()
     for k in range(calls):
         name, kernel = list(KERNELS.items())[k % len(KERNELS)]
@@ -342,7 +448,9 @@ def fuzz(calls, seed):
 
 
 def digest(cases=5):
-    """A digest of what all kernels make of some typical arguments, the same for every instruction set."""
+    """A digest of what all kernels make of some typical arguments, the same for every instruction
+    set.
+    """
     digests = set()
     for isa in kernels.instruction_sets():
         kernels.use(isa)

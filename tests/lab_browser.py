@@ -1,4 +1,6 @@
-"""A real browser for the tests of the lab's page, and what a visitor does in it. A page that logs an error fails its test."""
+"""A real browser for the tests of the lab's page, and what a visitor does in it. A page that logs
+an error fails its test.
+"""
 
 import shutil
 import time
@@ -7,10 +9,15 @@ import pytest
 
 from lab_server import PATIENCE
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+CHROMIUM = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+)
 NEEDS_BROWSER = [
     pytest.mark.browser,
-    pytest.mark.skipif(CHROMIUM is None, reason="NO CHROMIUM: run tests/install_browser.sh; the lab is not tested in a browser"),
+    pytest.mark.skipif(
+        CHROMIUM is None,
+        reason="NO CHROMIUM: run tests/install_browser.sh; the lab is not tested in a browser",
+    ),
 ]
 
 # What the address carries.
@@ -19,7 +26,9 @@ SETTINGS = "JSON.parse(atob(location.hash.slice(4).replaceAll('-', '+').replaceA
 
 @pytest.fixture(scope="module")
 def chromium():
-    playwright = pytest.importorskip("playwright.sync_api", reason="NO PLAYWRIGHT: pip install playwright")
+    playwright = pytest.importorskip(
+        "playwright.sync_api", reason="NO PLAYWRIGHT: pip install playwright"
+    )
     with playwright.sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         yield browser
@@ -37,7 +46,14 @@ def open_page(chromium, lab):
         page = context.new_page()
         page.set_default_timeout(PATIENCE * 1000)
         page.on("pageerror", lambda error: errors.append(str(error)))
-        page.on("console", lambda m: errors.append(m.text) if m.type == "error" and "Failed to load" not in m.text else None)
+        page.on(
+            "console",
+            lambda m: (
+                errors.append(m.text)
+                if m.type == "error" and "Failed to load" not in m.text
+                else None
+            ),
+        )
         page.goto(lab[0] + path)
         if settle:
             settled(page)
@@ -66,7 +82,9 @@ def learn(page):
 
 
 def until(page, condition):
-    """Wait for what comes while the page works or plays; Playwright's own way needs eval, which the page forbids."""
+    """Wait for what comes while the page works or plays; Playwright's own way needs eval, which the
+    page forbids.
+    """
     end = time.monotonic() + PATIENCE
     while not page.evaluate(condition):
         assert time.monotonic() < end, f"never: {condition}"

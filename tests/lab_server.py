@@ -15,15 +15,21 @@ from seqattractor.lab.app import create_app
 from seqattractor.lab.requests import Limits
 from seqattractor.lab.server import Server
 
-PAGE = {file.name: file.read_bytes() for file in files("seqattractor.lab").joinpath("static").iterdir()}
+PAGE = {
+    file.name: file.read_bytes() for file in files("seqattractor.lab").joinpath("static").iterdir()
+}
 
 SMALL = {"name": "random", "frames": 12, "units": 40, "seed": 3}
 QUICK = {"name": "attractor", "hidden": 80}
 
 # Never learned without errors: a long job that only a visitor or the clock ends.
-LONG = ({"name": "random", "frames": 300, "units": 60}, {"name": "attractor", "hidden": 400, "epochs": 5000})
+LONG = (
+    {"name": "random", "frames": 300, "units": 60},
+    {"name": "attractor", "hidden": 400, "epochs": 5000},
+)
 
-# How long to wait for what must come, in seconds; only what is stuck takes as long, on however slow a machine.
+# How long to wait for what must come, in seconds; only what is stuck takes as long, on however slow
+# a machine.
 PATIENCE = 300
 
 
@@ -84,7 +90,8 @@ _ORDINARY = 0.12  # seconds that the yardstick takes on an ordinary machine with
 def slowness():
     """How many times longer than an ordinary idle machine this one takes now; never less than 1.
 
-    Limits in seconds are meant for such a machine; tests also run on slow ones that are shared with others.
+    Limits in seconds are meant for such a machine; tests also run on slow ones that are shared with
+    others.
     """
     start = time.perf_counter()
     sum(k * k for k in range(1_500_000))
@@ -92,7 +99,9 @@ def slowness():
 
 
 def in_time(attempt, seconds):
-    """Whether one of a few attempts takes less than so many seconds of an ordinary machine that has nothing else to do."""
+    """Whether one of a few attempts takes less than so many seconds of an ordinary machine that has
+    nothing else to do.
+    """
     for _ in range(4):  # other tests and other machines' guests come and go
         took = attempt()
         if took < seconds * slowness():
@@ -120,7 +129,9 @@ class Visitor:
 
     def __init__(self, address):
         Visitor.opened.append(self)
-        self.http = httpx.Client(base_url=address, timeout=PATIENCE, verify=False)  # no TLS, so no certificates to read
+        self.http = httpx.Client(
+            base_url=address, timeout=PATIENCE, verify=False
+        )  # no TLS, so no certificates to read
         self.http.headers["x-lab-visit"] = self.http.post("/api/visit").json()["visit"]
 
     def post(self, path, body):

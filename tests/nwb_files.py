@@ -1,4 +1,6 @@
-"""A small recording in the forms of pynapple and NWB: five units, of which one is silent, trials, laps, position and calcium."""
+"""A small recording in the forms of pynapple and NWB: five units, of which one is silent, trials,
+laps, position and calcium.
+"""
 
 from datetime import UTC, datetime
 
@@ -6,7 +8,13 @@ import numpy as np
 from pynwb import NWBHDF5IO, NWBFile, TimeSeries
 from pynwb.behavior import Position, SpatialSeries
 from pynwb.epoch import TimeIntervals
-from pynwb.ophys import DfOverF, ImageSegmentation, OpticalChannel, PlaneSegmentation, RoiResponseSeries
+from pynwb.ophys import (
+    DfOverF,
+    ImageSegmentation,
+    OpticalChannel,
+    PlaneSegmentation,
+    RoiResponseSeries,
+)
 
 UNITS = (10, 11, 12, 13, 14)
 SILENT = 13
@@ -68,7 +76,9 @@ def with_position(session):
 
 
 def traces():
-    """Calcium of three cells, 30 samples per second, (300, 3): one is ten times as bright as the others."""
+    """Calcium of three cells, 30 samples per second, (300, 3): one is ten times as bright as the
+    others.
+    """
     t = np.arange(300) / 30
     bumps = np.column_stack([np.exp(-(((t % 5) - at) ** 2) * 8) for at in (1.0, 2.0, 3.0)])
     return bumps * (1.0, 10.0, 1.0) + np.random.default_rng(1).normal(0, 0.01, bumps.shape)
@@ -98,7 +108,9 @@ def with_calcium(session):
     module.add(brightness)
     rois = cells.create_roi_table_region(description="all", region=[0, 1, 2])
     brightness.add_roi_response_series(
-        RoiResponseSeries(name="traces", data=traces(), rois=rois, unit="n.a.", timestamps=np.arange(300) / 30)
+        RoiResponseSeries(
+            name="traces", data=traces(), rois=rois, unit="n.a.", timestamps=np.arange(300) / 30
+        )
     )
     return session
 

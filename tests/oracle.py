@@ -1,6 +1,8 @@
-"""The paper's rule written index by index, the plainest way there is. It imports nothing of the package.
+"""The paper's rule written index by index, the plainest way there is. It imports nothing of the
+package.
 
-Weights are lists of lists of numbers; with zero start, eta a power of two and kappa whole, every sum is exact.
+Weights are lists of lists of numbers; with zero start, eta a power of two and kappa whole, every
+sum is exact.
 """
 
 import itertools
@@ -44,14 +46,27 @@ def transitions(sequences, order=1):
     return pairs
 
 
-def learn(pairs, U, V, P, kappa, eta, epochs, target_threshold=0.0, input_threshold=0.0, learn_U=True, biases=None, lam=None):
+def learn(
+    pairs,
+    U,
+    V,
+    P,
+    kappa,
+    eta,
+    epochs,
+    target_threshold=0.0,
+    input_threshold=0.0,
+    learn_U=True,
+    biases=None,
+    lam=None,
+):
     """Equations (4)-(9) for the given number of epochs; stops after an epoch without an error.
 
-    `biases` are those of hidden and visible neurons, which learn as if a unit that is always 1 fed them, and those of the hidden
-    targets, which stay. The learned ones are returned at the end.
+    `biases` are those of hidden and visible neurons, which learn as if a unit that is always 1 fed
+    them, and those of the hidden targets, which stay. The learned ones are returned at the end.
 
-    `lam` is the lambda of learned targets: P becomes P + lambda Q, with synapses Q of their own that start at 0 and learn as V
-    does. P counts in units of eta. Q is returned at the very end.
+    `lam` is the lambda of learned targets: P becomes P + lambda Q, with synapses Q of their own
+    that start at 0 and learn as V does. P counts in units of eta. Q is returned at the very end.
     """
     U, V = [list(row) for row in U], [list(row) for row in V]
     M, N = len(U), len(V)
@@ -84,7 +99,14 @@ def learn(pairs, U, V, P, kappa, eta, epochs, target_threshold=0.0, input_thresh
         visible_errors.append(nu_sum)
         if mu_sum == 0 and nu_sum == 0:
             break
-    return U, V, hidden_errors, visible_errors, *([b, c] if biases else []), *([Q] if lam is not None else [])
+    return (
+        U,
+        V,
+        hidden_errors,
+        visible_errors,
+        *([b, c] if biases else []),
+        *([Q] if lam is not None else []),
+    )
 
 
 def learn_visible(pairs, W, kappa, eta, epochs, biases=None):
@@ -111,7 +133,9 @@ def learn_visible(pairs, W, kappa, eta, epochs, biases=None):
 def hebbian(pairs):
     """sum_t x(t+1) x(t)^T."""
     n_out, n_in = len(pairs[0][1]), len(pairs[0][0])
-    return [[sum(x_next[j] * x[k] for x, x_next in pairs) for k in range(n_in)] for j in range(n_out)]
+    return [
+        [sum(x_next[j] * x[k] for x, x_next in pairs) for k in range(n_in)] for j in range(n_out)
+    ]
 
 
 def step(U, V, x, input_threshold=0.0, biases=None):
@@ -169,6 +193,8 @@ def all_patterns(N):
 
 
 def exact_field(w, x, offset):
-    """What a neuron receives, as a fraction, and how far float64 may be from it, whatever the order of its sum."""
+    """What a neuron receives, as a fraction, and how far float64 may be from it, whatever the order
+    of its sum.
+    """
     terms = [Fraction(a) * int(b) for a, b in zip(w, x, strict=True)] + [Fraction(offset)]
     return sum(terms), Fraction(len(terms) + 1, 2**52) * sum(map(abs, terms))

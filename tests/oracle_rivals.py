@@ -1,4 +1,6 @@
-"""The rival memories written index by index, in exact fractions where that is possible. It imports nothing of the package."""
+"""The rival memories written index by index, in exact fractions where that is possible. It imports
+nothing of the package.
+"""
 
 import math
 from decimal import Decimal, localcontext
@@ -9,7 +11,8 @@ def sign(h):
     return 1 if h >= 0 else -1
 
 
-# -- networks without hidden neurons ----------------------------------------------------------------------------
+# -- networks without hidden neurons
+# ----------------------------------------------------------------------------
 
 
 def hebbian(pairs):
@@ -40,7 +43,9 @@ def fields_of(W, x):
 
 
 def all_patterns(pairs):
-    """Every pattern with a successor once for each transition, then those without one, once each."""
+    """Every pattern with a successor once for each transition, then those without one, once
+    each.
+    """
     patterns = [list(x) for x, _ in pairs]
     for _, y in pairs:
         if list(y) not in patterns:
@@ -49,7 +54,9 @@ def all_patterns(pairs):
 
 
 def slow_synapses(pairs, cue, steps, lam, tau):
-    """S' = sign(W_S S + lambda W_A mean of the last tau states); before the cue there was the cue."""
+    """S' = sign(W_S S + lambda W_A mean of the last tau states); before the cue there was the
+    cue.
+    """
     W_A = hebbian(pairs)
     W_S = hebbian([(x, x) for x in all_patterns(pairs)])
     lam, N = Fraction(lam), len(cue)
@@ -58,18 +65,24 @@ def slow_synapses(pairs, cue, steps, lam, tau):
         mean = [Fraction(sum(s[j] for s in path[-tau:]), tau) for j in range(N)]
         path.append(
             [
-                sign(sum(W_S[i][j] * path[-1][j] for j in range(N)) + lam * sum(W_A[i][j] * mean[j] for j in range(N)))
+                sign(
+                    sum(W_S[i][j] * path[-1][j] for j in range(N))
+                    + lam * sum(W_A[i][j] * mean[j] for j in range(N))
+                )
                 for i in range(N)
             ]
         )
     return path[tau - 1 :]
 
 
-# -- dense memories ---------------------------------------------------------------------------------------------
+# -- dense memories
+# ---------------------------------------------------------------------------------------------
 
 
 def overlap(pattern, state, i, self_overlap):
-    """sum_j xi_j S_j without j = i in the newest pattern, the last entries of the stack; also how many terms there are."""
+    """sum_j xi_j S_j without j = i in the newest pattern, the last entries of the stack; also how
+    many terms there are.
+    """
     n_in = len(pattern)
     own = None if self_overlap else i
     terms = [pattern[j] * state[j] for j in range(n_in) if j != own]
@@ -87,7 +100,10 @@ def dense(pairs, now, past, *, kind, degree=2, beta=1, self_overlap=False, inver
     called = [list(y) for _, y in pairs] + [[0] * n] * (len(keys) - len(pairs))
     fields = []
     for i in range(n):
-        parts = [(1, now, [k[shift + i] for k in keys]), (Fraction(lam or 0), past, [y[i] for y in called])]
+        parts = [
+            (1, now, [k[shift + i] for k in keys]),
+            (Fraction(lam or 0), past, [y[i] for y in called]),
+        ]
         if lam is None:
             parts = [(1, now, [y[i] for y in called])]
         terms = []
@@ -105,7 +121,9 @@ def dense(pairs, now, past, *, kind, degree=2, beta=1, self_overlap=False, inver
 def _sum_of_terms(terms, kind, degree, beta):
     """Sign and relative size of the sum of weight * value * f(m)."""
     if kind == "polynomial":
-        summands = [w * v * m**degree for w, values, ms, _ in terms for v, m in zip(values, ms, strict=True)]
+        summands = [
+            w * v * m**degree for w, values, ms, _ in terms for v, m in zip(values, ms, strict=True)
+        ]
         total = sum(summands)
         return sign(total), float(abs(total) / max(map(abs, summands))) if any(summands) else 0.0
     with localcontext() as context:
@@ -113,7 +131,8 @@ def _sum_of_terms(terms, kind, degree, beta):
         context.Emin = -(10**8)
         total, largest = Decimal(0), Decimal(0)
         for w, values, ms, count in terms:
-            coefficients = {}  # equal overlaps are added as whole numbers, so that what cancels cancels exactly
+            # equal overlaps are added as whole numbers, so that what cancels cancels exactly
+            coefficients = {}
             for v, m in zip(values, ms, strict=True):
                 coefficients[m] = coefficients.get(m, 0) + v
             norm = Decimal(1)
@@ -127,7 +146,8 @@ def _sum_of_terms(terms, kind, degree, beta):
 
 
 def mixed_net(pairs, now, past, *, hold, call, lam, self_overlap=False, inverse=None):
-    """MixedNet with different functions: sum_mu xi_i^mu f_S(m_i^mu) + lam xi_i^{mu+1} f_A(mbar_i^mu), as in `dense`.
+    """MixedNet with different functions: sum_mu xi_i^mu f_S(m_i^mu) + lam xi_i^{mu+1}
+    f_A(mbar_i^mu), as in `dense`.
 
     `hold` and `call` are f_S and f_A as (kind, degree or beta).
     """
@@ -140,17 +160,25 @@ def mixed_net(pairs, now, past, *, hold, call, lam, self_overlap=False, inverse=
         context.Emin = -(10**8)
         for i in range(n):
             total, largest = Decimal(0), Decimal(0)
-            for weight, state, values, (kind, number) in ((1, now, keys, hold), (lam, past, called, call)):
+            for weight, state, values, (kind, number) in (
+                (1, now, keys, hold),
+                (lam, past, called, call),
+            ):
                 u = [overlap(key, state, i, self_overlap) for key in keys]
                 count = u[0][1]
                 m = [Fraction(a, count) for a, _ in u]
                 if inverse is not None:
                     m = [sum(inverse[p][q] * m[q] for q in range(len(m))) for p in range(len(m))]
-                f = [_decimal(a**number) if kind == "polynomial" else _exp(number, count, a) for a in m]
+                f = [
+                    _decimal(a**number) if kind == "polynomial" else _exp(number, count, a)
+                    for a in m
+                ]
                 if kind == "softmax":
                     norm = sum(f)
                     f = [a / norm for a in f]
-                summands = [_decimal(weight) * value[i] * a for value, a in zip(values, f, strict=True)]
+                summands = [
+                    _decimal(weight) * value[i] * a for value, a in zip(values, f, strict=True)
+                ]
                 total += sum(summands)
                 largest = max([largest, *map(abs, summands)])
             fields.append((sign(total), float(abs(total) / largest) if largest else 0.0))
@@ -170,7 +198,9 @@ def _decimal(x):
 def overlap_inverse(keys):
     """The pseudo-inverse of O = X X^T / N in fractions."""
     n = len(keys[0])
-    return _pseudo_inverse([[Fraction(sum(a[j] * b[j] for j in range(n)), n) for b in keys] for a in keys])
+    return _pseudo_inverse(
+        [[Fraction(sum(a[j] * b[j] for j in range(n)), n) for b in keys] for a in keys]
+    )
 
 
 def _pseudo_inverse(A):
@@ -202,23 +232,31 @@ def _rows_of_full_rank(A):
 
 def _inverse(A):
     n = len(A)
-    reduced, _ = _rows_of_full_rank([list(A[i]) + [Fraction(i == j) for j in range(n)] for i in range(n)])
+    reduced, _ = _rows_of_full_rank(
+        [list(A[i]) + [Fraction(i == j) for j in range(n)] for i in range(n)]
+    )
     return [row[n:] for row in reduced]
 
 
 def _product(A, B):
-    return [[sum(A[i][k] * B[k][j] for k in range(len(B))) for j in range(len(B[0]))] for i in range(len(A))]
+    return [
+        [sum(A[i][k] * B[k][j] for k in range(len(B))) for j in range(len(B[0]))]
+        for i in range(len(A))
+    ]
 
 
 def _transposed(A):
     return [list(row) for row in zip(*A, strict=True)]
 
 
-# -- predictive coding ------------------------------------------------------------------------------------------
+# -- predictive coding
+# ------------------------------------------------------------------------------------------
 
 
 def delta_rule(pairs, rate, epochs):
-    """W += rate (x(t+1) - W f(x(t))) f(x(t))^T / |f(x(t))|^2, transition after transition, from zero."""
+    """W += rate (x(t+1) - W f(x(t))) f(x(t))^T / |f(x(t))|^2, transition after transition, from
+    zero.
+    """
     n_in, n = len(pairs[0][0]), len(pairs[0][1])
     W = [[0.0] * n_in for _ in range(n)]
     errors = []  # of each epoch: wrong signs, and predictions too near zero to decide
@@ -247,7 +285,11 @@ def latent_state(W_r, W_o, x, before, steps, step):
     for _ in range(steps):
         f = [math.tanh(v) for v in z]
         e = [x[i] - sum(W_o[i][h] * f[h] for h in range(H)) for i in range(N)]
-        z = [z[h] + step * (prior[h] - z[h] + (1 - f[h] ** 2) * sum(W_o[i][h] * e[i] for i in range(N))) for h in range(H)]
+        z = [
+            z[h]
+            + step * (prior[h] - z[h] + (1 - f[h] ** 2) * sum(W_o[i][h] * e[i] for i in range(N)))
+            for h in range(H)
+        ]
     return z, prior
 
 
@@ -274,7 +316,9 @@ def two_layers(sequences, W_r, W_o, rate, epochs, steps, step):
 
 
 def offline_recall(W_r, W_o, cue, n, steps, step):
-    """The authors' offline query: the latent state of the cue is inferred, then runs on; fields of the next n patterns."""
+    """The authors' offline query: the latent state of the cue is inferred, then runs on; fields of
+    the next n patterns.
+    """
     H, N = len(W_r), len(W_o)
     z, _ = latent_state(W_r, W_o, cue, [0.0] * H, steps, step)
     fields = []
@@ -284,11 +328,14 @@ def offline_recall(W_r, W_o, cue, n, steps, step):
     return fields
 
 
-# -- look-up ----------------------------------------------------------------------------------------------------
+# -- look-up
+# --------------------------------------------------------------------------------------------------
 
 
 def look_up(pairs, state):
-    """The successor of the nearest pattern; then the most frequent transition, then the earliest."""
+    """The successor of the nearest pattern; then the most frequent transition, then the
+    earliest.
+    """
     best, answer = None, None
     for x, y in pairs:
         count = sum((list(a), list(b)) == (list(x), list(y)) for a, b in pairs)

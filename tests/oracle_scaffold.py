@@ -1,4 +1,6 @@
-"""Scaffolds and yardsticks written index by index, in exact fractions where possible. It imports nothing of the package."""
+"""Scaffolds and yardsticks written index by index, in exact fractions where possible. It imports
+nothing of the package.
+"""
 
 import math
 from fractions import Fraction
@@ -6,11 +8,14 @@ from itertools import product
 
 from oracle_rivals import _inverse, _product, _pseudo_inverse, _transposed, sign
 
-# -- sparse distributed memory ----------------------------------------------------------------------------------
+# -- sparse distributed memory
+# ----------------------------------------------------------------------------------
 
 
 def fires(A, x, k=None, radius=None):
-    """Which addresses fire: the k nearest, lower numbers first among equals, or all within a Hamming distance."""
+    """Which addresses fire: the k nearest, lower numbers first among equals, or all within a
+    Hamming distance.
+    """
     distances = [sum(a[j] != x[j] for j in range(len(x))) for a in A]
     if radius is not None:
         return [int(d <= radius) for d in distances]
@@ -32,7 +37,8 @@ def next_sparse_distributed(V, A, x, k=None, radius=None):
     return [sign(sum(row[m] * zeta[m] for m in range(len(zeta)))) for row in V]
 
 
-# -- scaffold memory --------------------------------------------------------------------------------------------
+# -- scaffold memory
+# --------------------------------------------------------------------------------------------
 
 
 def pseudo_inverse(A):
@@ -44,16 +50,25 @@ class Scaffold:
     """A scaffold memory of some sequences, given only its random weights W_pg and its settings."""
 
     def __init__(self, sequences, W_pg, periods, *, code, threshold, cue, ridge):
-        self.W_pg, self.periods, self.code, self.threshold = W_pg, list(periods), code, Fraction(threshold)
+        self.W_pg, self.periods, self.code, self.threshold = (
+            W_pg,
+            list(periods),
+            code,
+            Fraction(threshold),
+        )
         self.labels = 1
         for period in self.periods:
             self.labels *= period
         self.codes = [self.hidden(k) for k in range(self.labels)]
         self._place(sequences)
-        S = [[Fraction(v) for v in sequences[s][t]] for s, t in self.places]  # one row for each label in use
+        S = [
+            [Fraction(v) for v in sequences[s][t]] for s, t in self.places
+        ]  # one row for each label in use
         P = self.codes[: len(self.places)]
         self.W_sp = _product(_transposed(S), _transposed(pseudo_inverse(P)))
-        first = [k for k in range(len(S)) if S[k] not in S[:k]]  # a cue is found where its pattern stands first
+        first = [
+            k for k in range(len(S)) if S[k] not in S[:k]
+        ]  # a cue is found where its pattern stands first
         S, P = [S[k] for k in first], [P[k] for k in first]
         if cue == "pinv":
             inverse = _transposed(pseudo_inverse(S))
@@ -67,11 +82,17 @@ class Scaffold:
         self.W_ps = _product(_transposed(P), inverse)
 
     def _place(self, sequences):
-        """Give every pattern that has a successor, at every place, a label; last patterns only if they have none elsewhere."""
+        """Give every pattern that has a successor, at every place, a label; last patterns only if
+        they have none elsewhere.
+        """
         self.places, self.following = [], {}
         known = [x for sequence in sequences for x in sequence[:-1]]
         for s, sequence in enumerate(sequences):
-            self.places += [(s, t) for t in range(len(sequence)) if t < len(sequence) - 1 or sequence[t] not in known]
+            self.places += [
+                (s, t)
+                for t in range(len(sequence))
+                if t < len(sequence) - 1 or sequence[t] not in known
+            ]
         for k, (s, t) in enumerate(self.places):
             last = len(sequences[s]) - 1
             if t == last:
@@ -79,7 +100,11 @@ class Scaffold:
             elif (s, t + 1) in self.places:
                 self.following[k] = self.places.index((s, t + 1))
             else:
-                same = [q for q, (r, u) in enumerate(self.places) if sequences[r][u] == sequences[s][last]]
+                same = [
+                    q
+                    for q, (r, u) in enumerate(self.places)
+                    if sequences[r][u] == sequences[s][last]
+                ]
                 here = [q for q in same if self.places[q][0] == s]
                 self.following[k] = (here or same)[0]
 
@@ -90,7 +115,10 @@ class Scaffold:
             active.append(first + k % period)
             first += period
         drive = [sum(Fraction(row[g]) for g in active) for row in self.W_pg]
-        return [Fraction(sign(u)) if self.code == "sign" else max(u - self.threshold, Fraction(0)) for u in drive]
+        return [
+            Fraction(sign(u)) if self.code == "sign" else max(u - self.threshold, Fraction(0))
+            for u in drive
+        ]
 
     def find(self, x):
         """The label of a pattern, and whether arithmetic on floats finds it, too."""
@@ -102,12 +130,16 @@ class Scaffold:
             # The mean of g^k p^k over all labels: a row of W_gp for each phase.
             scores = [Fraction(0)] * period
             for k in range(self.labels):
-                scores[k % period] += sum(a * b for a, b in zip(self.codes[k], p, strict=True)) / self.labels
+                scores[k % period] += (
+                    sum(a * b for a, b in zip(self.codes[k], p, strict=True)) / self.labels
+                )
             phases.append(scores.index(max(scores)))
             ordered = sorted(scores)
             clear = clear and (period == 1 or float(ordered[-1] - ordered[-2]) > 1e-9)
         [label] = [
-            k for k in range(self.labels) if all(k % period == phase for period, phase in zip(self.periods, phases, strict=True))
+            k
+            for k in range(self.labels)
+            if all(k % period == phase for period, phase in zip(self.periods, phases, strict=True))
         ]
         return label, clear
 
@@ -120,18 +152,26 @@ class Scaffold:
                 if not clear:
                     break
             label = self.following.get(label, label + 1) % self.labels
-            path.append([sum(w * v for w, v in zip(row, self.codes[label], strict=True)) for row in self.W_sp])
+            path.append(
+                [
+                    sum(w * v for w, v in zip(row, self.codes[label], strict=True))
+                    for row in self.W_sp
+                ]
+            )
             if any(abs(h) < 1e-9 for h in path[-1]):
                 break  # the next state is not known
             x = [sign(h) for h in path[-1]]
         return path
 
 
-# -- clone-structured hidden Markov model -----------------------------------------------------------------------
+# -- clone-structured hidden Markov model
+# -----------------------------------------------------------------------
 
 
 def all_paths(pi, blocks, closed):
-    """Every path through the clones with its probability: pi and the block T of each step; a cycle ends where it starts."""
+    """Every path through the clones with its probability: pi and the block T of each step; a cycle
+    ends where it starts.
+    """
     for path in product(range(len(pi)), repeat=len(blocks) + 1):
         if closed and path[0] != path[-1]:
             continue
@@ -159,25 +199,39 @@ def next_of_clones(patterns, before, after, T, start, x):
     chances = {}
     for g in range(len(before)):
         if before[g] == seen:
-            chances[after[g]] = sum(start[seen][c] * T[g][c][d] for c in range(len(T[g])) for d in range(len(T[g])))
+            chances[after[g]] = sum(
+                start[seen][c] * T[g][c][d] for c in range(len(T[g])) for d in range(len(T[g]))
+            )
     if not any(chances.values()):
         return patterns[seen], 1.0
     ordered = sorted(chances.values())
-    return patterns[max(chances, key=chances.get)], ordered[-1] - ordered[-2] if len(ordered) > 1 else 1.0
+    return patterns[max(chances, key=chances.get)], ordered[-1] - ordered[-2] if len(
+        ordered
+    ) > 1 else 1.0
 
 
-# -- recurrent network ------------------------------------------------------------------------------------------
+# -- recurrent network
+# ------------------------------------------------------------------------------------------
 
 
 def recurrent_fields(W_in, W_rec, W_out, b, c, x, h):
     """The hidden state and the fields of visible neurons one step on."""
     H, N = len(b), len(c)
-    h = [math.tanh(b[k] + sum(W_in[k][j] * x[j] for j in range(N)) + sum(W_rec[k][m] * h[m] for m in range(H))) for k in range(H)]
+    h = [
+        math.tanh(
+            b[k]
+            + sum(W_in[k][j] * x[j] for j in range(N))
+            + sum(W_rec[k][m] * h[m] for m in range(H))
+        )
+        for k in range(H)
+    ]
     return h, [c[i] + sum(W_out[i][k] * h[k] for k in range(H)) for i in range(N)]
 
 
 def recurrent_loss(weights, x, target, start, keeps):
-    """The mean of log(1 + exp(-2 x y)) over steps, copies and units; x is (n, B, N), keeps (n, B)."""
+    """The mean of log(1 + exp(-2 x y)) over steps, copies and units; x is (n, B, N), keeps (n,
+    B).
+    """
     terms = []
     for copy in range(len(x[0])):
         h = start[copy]

@@ -29,13 +29,23 @@ def dot(a, b):
 
 
 def learn(pairs, fixed_drive, U, V, Q, P, theta, s, epochs, rng):
-    """All epochs; `s` holds the settings by name, `epochs` what happens in each, by name. Changes its lists."""
+    """All epochs; `s` holds the settings by name, `epochs` what happens in each, by name. Changes
+    its lists.
+    """
     M, N = len(U), len(V)
-    z_of, wrong_of, redrawn, raised = [[0] * M for _ in pairs], [0.0] * len(pairs), [False] * len(pairs), [0] * M
+    z_of, wrong_of, redrawn, raised = (
+        [[0] * M for _ in pairs],
+        [0.0] * len(pairs),
+        [False] * len(pairs),
+        [0] * M,
+    )
     errors, wanted, at_most = [], True, math.inf
     for now in epochs:
         clean_and_fixed = not (now["noise"] or now["choosing"] or now["redraw_above"] < math.inf)
-        V_alone, U_alone = clean_and_fixed and not now["hidden_step"], clean_and_fixed and not now["visible_step"]
+        V_alone, U_alone = (
+            clean_and_fixed and not now["hidden_step"],
+            clean_and_fixed and not now["visible_step"],
+        )
         if now["at_most"] != at_most:
             at_most, wrong_ones = now["at_most"], sum(1 for wrong in wrong_of if wrong != 0)
             few = wrong_ones <= max(8, at_most * len(pairs))
@@ -49,12 +59,19 @@ def learn(pairs, fixed_drive, U, V, Q, P, theta, s, epochs, rng):
             x = [*flip_some(clean, now["noise"], order, rng), s["bias"]]
             drive = fixed_drive[t]
             if s["learn_drive"]:
-                drive = [dot(P[i], clean) * (1 / math.sqrt(max(dot(P[i], P[i]), 1))) for i in range(M)]
+                drive = [
+                    dot(P[i], clean) * (1 / math.sqrt(max(dot(P[i], P[i]), 1))) for i in range(M)
+                ]
             if now["choosing"] and not redrawn[t]:
-                score = [(drive[i] - theta[i]) + s["learned_feedback"] * dot(Q[i], x_next) for i in range(M)]
+                score = [
+                    (drive[i] - theta[i]) + s["learned_feedback"] * dot(Q[i], x_next)
+                    for i in range(M)
+                ]
                 z_of[t] = choose(score, s["n_winners"], s["winners"])
             if wrong_of[t] > now["redraw_above"]:
-                score = [(drive[i] - theta[i]) + s["redraw"] * rng.standard_normal() for i in range(M)]
+                score = [
+                    (drive[i] - theta[i]) + s["redraw"] * rng.standard_normal() for i in range(M)
+                ]
                 z_of[t] = choose(score, s["n_winners"], s["winners"])
                 redrawn[t], wrong_of[t] = True, 0.0
             z = z_of[t]
@@ -62,7 +79,10 @@ def learn(pairs, fixed_drive, U, V, Q, P, theta, s, epochs, rng):
                 for i in range(M):
                     theta[i] += now["homeostasis"] * (z[i] - s["n_winners"] / M)
                     if z[i] and s["learn_drive"]:
-                        P[i] = [p + now["drive_step"] * (4096 * c - p) // 65536 for p, c in zip(P[i], clean, strict=True)]
+                        P[i] = [
+                            p + now["drive_step"] * (4096 * c - p) // 65536
+                            for p, c in zip(P[i], clean, strict=True)
+                        ]
             for i in range(M):
                 h = dot(U[i], x)
                 if not now["hidden_step"]:

@@ -1,4 +1,6 @@
-"""Rate networks trained by recursive least squares, and traces of columns, by plain loops; imports nothing of the package."""
+"""Rate networks trained by recursive least squares, and traces of columns, by plain loops; imports
+nothing of the package.
+"""
 
 import math
 
@@ -33,25 +35,34 @@ def pinning(J, plastic, drive, wanted, P, x, tau):
 
 
 def innate(W, n_plastic, drive, wanted, P, x, every, tau):
-    """A run in which the incoming weights of the first neurons learn; entries of W that are None do not exist."""
+    """A run in which the incoming weights of the first neurons learn; entries of W that are None do
+    not exist.
+    """
     W, P, x = [list(row) for row in W], [[list(row) for row in each] for each in P], list(x)
     n, rates = len(x), []
     sources = [[j for j in range(n) if W[i][j] is not None] for i in range(n)]
     for t in range(len(drive)):
         r = [math.tanh(value) for value in x]
-        x = [x[i] + (drive[t][i] + sum(W[i][j] * r[j] for j in sources[i]) - x[i]) / tau for i in range(n)]
+        x = [
+            x[i] + (drive[t][i] + sum(W[i][j] * r[j] for j in sources[i]) - x[i]) / tau
+            for i in range(n)
+        ]
         r = [math.tanh(value) for value in x]
         rates.append(r)
         if t < len(wanted) and t % every == 0:
             for i in range(n_plastic):
-                P[i], change = recursive_least_squares(P[i], [r[j] for j in sources[i]], r[i] - wanted[t][i])
+                P[i], change = recursive_least_squares(
+                    P[i], [r[j] for j in sources[i]], r[i] - wanted[t][i]
+                )
                 for a, j in enumerate(sources[i]):
                     W[i][j] += change[a]
     return W, np.array(rates)
 
 
 def trace_averages(n, pulse, tau_pre, tau_post, closed, dt):
-    """Traces by Euler's method: averages of post m times pre k, of pre and of post, over the last lap."""
+    """Traces by Euler's method: averages of post m times pre k, of pre and of post, over the last
+    lap.
+    """
     steps = round(pulse / dt)
     pre, post = np.zeros(n), np.zeros(n)
     for _ in range(1 + 20 // n if closed else 1):
@@ -59,7 +70,10 @@ def trace_averages(n, pulse, tau_pre, tau_post, closed, dt):
         for slot in range(n):
             shown = np.array([float(m == slot) for m in range(n)])
             for _ in range(steps):
-                pre, post = pre + dt / tau_pre * (shown - pre), post + dt / tau_post * (shown - post)
+                pre, post = (
+                    pre + dt / tau_pre * (shown - pre),
+                    post + dt / tau_post * (shown - post),
+                )
                 together += np.outer(post, pre)
                 sum_pre, sum_post = sum_pre + pre, sum_post + post
     return together / (n * steps), sum_pre / (n * steps), sum_post / (n * steps)
@@ -75,21 +89,33 @@ def run_pinned(J, x, tau, steps):
 
 
 def run_innate(W, W_in, W_out, cue, tau, pulse, steps):
-    """A trained network of tanh neurons is shown a cue and runs on; gives the fields of the read-out."""
+    """A trained network of tanh neurons is shown a cue and runs on; gives the fields of the
+    read-out.
+    """
     M = len(W)
     x, driven = [0.0] * M, [sum(W_in[i][j] * cue[j] for j in range(len(cue))) for i in range(M)]
     for t in range(pulse + steps):
         r = [math.tanh(value) for value in x]
-        x = [x[i] + (sum(W[i][j] * r[j] for j in range(M)) + (driven[i] if t < pulse else 0.0) - x[i]) / tau for i in range(M)]
+        x = [
+            x[i]
+            + (sum(W[i][j] * r[j] for j in range(M)) + (driven[i] if t < pulse else 0.0) - x[i])
+            / tau
+            for i in range(M)
+        ]
     return [sum(W_out[j][i] * math.tanh(x[i]) for i in range(M)) for j in range(len(W_out))]
 
 
 def run_columns(W, beta, minicolumns, width, cue, *, g_a, g_beta, tau_s, tau_a, dt, steps):
-    """Columns run on from a cue; gives the values of all units, and how clearly the closest winner won at any step."""
+    """Columns run on from a cue; gives the values of all units, and how clearly the closest winner
+    won at any step.
+    """
     K, N = len(W), len(cue)
     of = [next(j for j in range(N) if row[j]) // width for row in minicolumns]
     H = max(of) + 1
-    s = [sum(v * c for v, c in zip(row, cue, strict=True)) / sum(map(abs, row)) for row in minicolumns]
+    s = [
+        sum(v * c for v, c in zip(row, cue, strict=True)) / sum(map(abs, row))
+        for row in minicolumns
+    ]
     a, clear = [0.0] * K, math.inf
 
     def winners(s):

@@ -10,13 +10,17 @@ from seqattractor.io import load
 
 FRAMES = np.where(np.random.default_rng(11).random((5, 12, 16)) < 0.4, 255, 0).astype(np.uint8)
 PATTERNS = np.where(FRAMES.reshape(5, -1) > 127, 1, -1)
-needs_ffmpeg = pytest.mark.skipif(find_spec("imageio_ffmpeg") is None, reason="the extra video is not installed")
+needs_ffmpeg = pytest.mark.skipif(
+    find_spec("imageio_ffmpeg") is None, reason="the extra video is not installed"
+)
 
 
 def save_animation(path, frames=FRAMES, **options):
     """Write frames as a GIF, WebP or PNG that moves."""
     pictures = [Image.fromarray(frame) for frame in frames]
-    pictures[0].save(path, save_all=True, append_images=pictures[1:], duration=40, loop=0, **options)
+    pictures[0].save(
+        path, save_all=True, append_images=pictures[1:], duration=40, loop=0, **options
+    )
     return path
 
 

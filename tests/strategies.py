@@ -8,7 +8,9 @@ import oracle
 
 @st.composite
 def sequences(draw, max_n=6, max_t=7, max_sequences=3, min_n=1):
-    """One to three short sequences of +-1 patterns without conflicts, as a list of int8 arrays (T_s, N)."""
+    """One to three short sequences of +-1 patterns without conflicts, as a list of int8 arrays
+    (T_s, N).
+    """
     N = draw(st.integers(min_n, max_n))
     n_sequences = draw(st.integers(1, max_sequences))
     found, successor = [], {}
@@ -17,7 +19,8 @@ def sequences(draw, max_n=6, max_t=7, max_sequences=3, min_n=1):
         rows = [draw(st.tuples(*[st.sampled_from((-1, 1))] * N))]
         while len(rows) < T:
             wanted = draw(st.tuples(*[st.sampled_from((-1, 1))] * N))
-            # A pattern that occurred before is followed by what followed it then: no conflict can arise.
+            # A pattern that occurred before is followed by what followed it then: no conflict can
+            # arise.
             rows.append(successor.setdefault(rows[-1], wanted))
         found.append(np.array(rows, dtype=np.int8))
     assert not oracle.conflicts(found, 1)

@@ -1,4 +1,6 @@
-"""Run the slow tests of the folders that the last commit has touched: `python tests/touched.py [OPTIONS OF PYTEST]`."""
+"""Run the slow tests of the folders that the last commit has touched: `python tests/touched.py
+[OPTIONS OF PYTEST]`.
+"""
 
 import subprocess
 import sys
@@ -8,7 +10,8 @@ ROOT = Path(__file__).parents[1]
 
 
 def touched(files):
-    """Return the folders of tests of changed files: those that mirror a folder, and that of all pages and examples.
+    """Return the folders of tests of changed files: those that mirror a folder, and that of all
+    pages and examples.
 
     >>> touched(["src/seqattractor/zoo/dense.py", "tests/io/test_nwb.py", "tests/oracle.py"])
     ['tests/io', 'tests/zoo']
@@ -28,11 +31,18 @@ def touched(files):
 
 
 if __name__ == "__main__":
-    changed = subprocess.run(["git", "diff", "--name-only", "HEAD~1"], cwd=ROOT, capture_output=True, text=True)
+    changed = subprocess.run(
+        ["git", "diff", "--name-only", "HEAD~1"], cwd=ROOT, capture_output=True, text=True
+    )
     folders = touched(changed.stdout.split("\n"))
     if changed.returncode or not folders:
-        print("no slow tests: " + (changed.stderr.strip() or "the last commit touches no folder that has tests"))
+        print(
+            "no slow tests: "
+            + (changed.stderr.strip() or "the last commit touches no folder that has tests")
+        )
         sys.exit()
     print("slow tests of " + ", ".join(folders), flush=True)
-    done = subprocess.run([sys.executable, "-m", "pytest", "-m", "slow", *sys.argv[1:], *folders], cwd=ROOT)
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-m", "slow", *sys.argv[1:], *folders], cwd=ROOT
+    )
     sys.exit(done.returncode if done.returncode != 5 else 0)  # 5: these folders have no slow tests

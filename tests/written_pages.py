@@ -25,4 +25,8 @@ def parts_written(results):
 
 def parts_shown(page, results):
     """The names of the parts of a file of results that a page shows."""
-    return sorted(re.findall(rf"include:: {results}\n +:start-after: \.\. begin (\w+)", (DOCS / page).read_text()))
+    return sorted(
+        re.findall(
+            rf"include:: {results}\n +:start-after: \.\. begin (\w+)", (DOCS / page).read_text()
+        )
+    )

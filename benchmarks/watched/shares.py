@@ -1,7 +1,9 @@
-"""Time of each quick way as a share of the time of the plain way, measured in the same run; smaller is faster.
+"""Time of each quick way as a share of the time of the plain way, measured in the same run; smaller
+is faster.
 
-A share depends on the machine far less than seconds do. It is not the ratio "times as fast", since asv takes what grows for what
-gets worse. The sizes are arguments, so that a test can call everything with small ones; asv calls with those given here.
+A share depends on the machine far less than seconds do. It is not the ratio "times as fast", since
+asv takes what grows for what gets worse. The sizes are arguments, so that a test can call
+everything with small ones; asv calls with those given here.
 """
 
 import warnings
@@ -20,7 +22,9 @@ PATIENCE = 3600  # seconds that asv waits; the machine may be busy
 
 
 def watched(unit, **attributes):
-    """Decorator of what asv calls: one thread, no warnings of learning that is cut short, and the attributes asv reads."""
+    """Decorator of what asv calls: one thread, no warnings of learning that is cut short, and the
+    attributes asv reads.
+    """
 
     def decorate(measure):
         @wraps(measure)
@@ -44,7 +48,9 @@ def track_learning(case, seconds=3.0):
 
 @watched("of plain steps")
 def track_recall(cues=2000, steps=30):
-    """Recall of many noisy cues of a stored sequence, of eqs. (2)-(3) for each of them at each step."""
+    """Recall of many noisy cues of a stored sequence, of eqs. (2)-(3) for each of them at each
+    step.
+    """
     return _recall(cues, steps, noise=0)
 
 
@@ -57,7 +63,9 @@ def track_recall_with_noise(cues=2000, steps=10):
 def _recall(cues, steps, noise):
     X = np.asarray(sa.datasets.random_periodic(70, 100, rng=0))
     net = sa.SequenceAttractor(500, random_state=0).fit(X)
-    took = recall_many.compare(net, sa.noise.flip(X[np.arange(cues) % (len(X) - 1)], 10, rng=1), steps, noise)
+    took = recall_many.compare(
+        net, sa.noise.flip(X[np.arange(cues) % (len(X) - 1)], 10, rng=1), steps, noise
+    )
     return took["recall"] / took["plain"]
 
 
@@ -71,7 +79,10 @@ def track_sparse_noise(T=500, M=500, epochs=10, repeats=3):
 @watched("of the form on fields")
 def track_long_sequences(N=100, M=500, n=500, epochs=10, repeats=3):
     """An epoch on weights of a sequence that is long for its units, of one on fields."""
-    turns = [long_sequences.both_forms(N, M, n, epochs, np.random.default_rng(0))[0] for _ in range(repeats)]
+    turns = [
+        long_sequences.both_forms(N, M, n, epochs, np.random.default_rng(0))[0]
+        for _ in range(repeats)
+    ]
     return _best(turns, "weights") / _best(turns, "fields")
 
 

@@ -7,7 +7,8 @@
 >>> sa.retrieved(trajectory, X)
 True
 
-Public names are listed in ``__init__.pyi`` and load on first use, so that importing the package stays quick.
+Public names are listed in ``__init__.pyi`` and load on first use, so that importing the package
+stays quick.
 """
 
 import lazy_loader as _lazy

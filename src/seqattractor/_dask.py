@@ -11,7 +11,11 @@ from typing import Any, TypeVar
 PATIENCE = 60.0  # seconds to wait for a worker, or for an answer of the scheduler
 
 _BETWEEN = 2.0  # seconds between two questions to the scheduler; workers come and go
-_LOGGERS = ("distributed", "tornado", "asyncio")  # loggers of tracebacks where one sentence is enough
+_LOGGERS = (
+    "distributed",
+    "tornado",
+    "asyncio",
+)  # loggers of tracebacks where one sentence is enough
 
 _Result = TypeVar("_Result")
 
@@ -38,12 +42,16 @@ class Watch:
             if threads:
                 self._threads, self._last_worker = threads, self._asked
             elif self._asked - self._last_worker > self.patience:
-                raise ClusterLost(f"no worker has been at the Dask scheduler for {self.patience:.0f} s")
+                raise ClusterLost(
+                    f"no worker has been at the Dask scheduler for {self.patience:.0f} s"
+                )
         return self._threads
 
     def _threads_of_workers(self) -> dict[str, int]:
         """Return what `client.nthreads()` returns, but within a time."""
-        threads: dict[str, int] = self.client.sync(self.client.scheduler.ncores, callback_timeout=self.patience)
+        threads: dict[str, int] = self.client.sync(
+            self.client.scheduler.ncores, callback_timeout=self.patience
+        )
         return threads
 
     def ask(self, question: Callable[[], _Result]) -> _Result:
@@ -51,10 +59,16 @@ class Watch:
         try:
             try:
                 return question()
-            except AssertionError:  # tornado's, of a message that was torn on a busy machine; the next one has its own connection
+            # tornado's, of a message that was torn on a busy machine; the next one has its own
+            # connection
+            except AssertionError:
                 return question()
-        except Exception as error:  # of many kinds: closed connections, timeouts, closed loops, cancelled futures
-            raise ClusterLost(f"the Dask scheduler does not answer any more ({in_a_line(error)})") from error
+        except (
+            Exception
+        ) as error:  # of many kinds: closed connections, timeouts, closed loops, cancelled futures
+            raise ClusterLost(
+                f"the Dask scheduler does not answer any more ({in_a_line(error)})"
+            ) from error
 
 
 @contextmanager
@@ -64,7 +78,11 @@ def quiet_logs() -> Iterator[None]:
     def reject(record: logging.LogRecord) -> bool:
         return False
 
-    loggers = [logging.getLogger(name) for name in list(logging.root.manager.loggerDict) if name.split(".")[0] in _LOGGERS]
+    loggers = [
+        logging.getLogger(name)
+        for name in list(logging.root.manager.loggerDict)
+        if name.split(".")[0] in _LOGGERS
+    ]
     for logger in loggers:
         logger.addFilter(reject)
     try:

@@ -1,4 +1,6 @@
-"""The base class of results: one line at the prompt, a table in a notebook, a DataFrame, a figure, a few sentences."""
+"""The base class of results: one line at the prompt, a table in a notebook, a DataFrame, a figure,
+a few sentences.
+"""
 
 from __future__ import annotations
 
@@ -15,13 +17,16 @@ _ROWS_SHOWN = 10
 
 
 class Result:
-    """What every result can do; a class of results gives `describe` and, unless one row of plain values will do, `rows`.
+    """What every result can do; a class of results gives `describe` and, unless one row of plain
+    values will do, `rows`.
 
-    A frozen dataclass that derives from it is declared with ``repr=False``, so that the one line below is its ``repr``.
+    A frozen dataclass that derives from it is declared with ``repr=False``, so that the one line
+    below is its ``repr``.
     """
 
     __slots__ = ()
-    # The function of `seqattractor.plots` that draws such results; it takes the result first and the keyword `ax`.
+    # The function of `seqattractor.plots` that draws such results; it takes the result first and
+    # the keyword `ax`.
     _drawn_by: ClassVar[str | None] = None
 
     def describe(self) -> str:
@@ -52,7 +57,13 @@ class Result:
         >>> sa.datasets.xor().rows()
         [{'name': 'xor', 'patterns': 5, 'loop': True, 'on': 0.6}]
         """
-        return [{name: value for name, value in vars(self).items() if isinstance(value, (int, float, str))}]
+        return [
+            {
+                name: value
+                for name, value in vars(self).items()
+                if isinstance(value, (int, float, str))
+            }
+        ]
 
     def to_pandas(self) -> Any:
         """Return the rows as a ``pandas.DataFrame``.
@@ -71,11 +82,14 @@ class Result:
         try:
             import pandas
         except ImportError:
-            raise ImportError("to_pandas() needs pandas, which is not installed: pip install pandas.") from None
+            raise ImportError(
+                "to_pandas() needs pandas, which is not installed: pip install pandas."
+            ) from None
         return pandas.DataFrame([dict(row) for row in self.rows()])
 
     def to_xarray(self) -> Any:
-        """Return the numbers as an ``xarray.Dataset``: arrays with named axes, and what was measured in its attributes.
+        """Return the numbers as an ``xarray.Dataset``: arrays with named axes, and what was
+        measured in its attributes.
 
         Returns
         -------
@@ -90,7 +104,9 @@ class Result:
         """
         axes = self._named_axes()
         if axes is None:
-            raise NotImplementedError(f"a {type(self).__name__} has no axes; its numbers are in rows() and to_pandas().")
+            raise NotImplementedError(
+                f"a {type(self).__name__} has no axes; its numbers are in rows() and to_pandas()."
+            )
         about = {"result": type(self).__name__, "description": self.describe()}
         return replace(axes, attributes=about | dict(axes.attributes)).dataset()
 
@@ -117,23 +133,31 @@ class Result:
         >>> ax = sa.datasets.walker().plot(n_frames=5)
         """
         if self._drawn_by is None:
-            raise NotImplementedError(f"there is no picture of a {type(self).__name__}; its numbers are in rows().")
+            raise NotImplementedError(
+                f"there is no picture of a {type(self).__name__}; its numbers are in rows()."
+            )
         # By name and only now: plots are a layer above.
-        return getattr(importlib.import_module("seqattractor.plots"), self._drawn_by)(self, ax=ax, **options)
+        return getattr(importlib.import_module("seqattractor.plots"), self._drawn_by)(
+            self, ax=ax, **options
+        )
 
     def __repr__(self) -> str:
         """Return the answer in one line."""
         return f"{type(self).__name__}: {self._answer()}"
 
     def _answer(self) -> str:
-        """Return the first sentence for use after a colon, where only the name of a class has a capital."""
+        """Return the first sentence for use after a colon, where only the name of a class has a
+        capital.
+        """
         answer = self.describe().partition(". ")[0].removesuffix(".")
         rest = answer.partition(" ")[0][1:]
         return answer[:1].lower() + answer[1:] if rest == rest.lower() else answer
 
     def _repr_html_(self) -> str:
         """Return the description and the first rows, for notebooks."""
-        return _heading(type(self).__name__, self.describe()) + _table(list(islice(self.rows(), _ROWS_SHOWN + 1)))
+        return _heading(type(self).__name__, self.describe()) + _table(
+            list(islice(self.rows(), _ROWS_SHOWN + 1))
+        )
 
 
 def _table(rows: list[Mapping[str, Any]]) -> str:
@@ -141,7 +165,10 @@ def _table(rows: list[Mapping[str, Any]]) -> str:
     if not rows or not rows[0]:
         return ""
     titles = "".join(f"<th>{escape(name)}</th>" for name in rows[0])
-    cells = ("".join(f"<td>{escape(_cell(value))}</td>" for value in row.values()) for row in rows[:_ROWS_SHOWN])
+    cells = (
+        "".join(f"<td>{escape(_cell(value))}</td>" for value in row.values())
+        for row in rows[:_ROWS_SHOWN]
+    )
     body = "".join(f"<tr>{row}</tr>" for row in cells)
     more = "<p>More rows in to_pandas().</p>" if len(rows) > _ROWS_SHOWN else ""
     return f"<table><thead><tr>{titles}</tr></thead><tbody>{body}</tbody></table>{more}"
@@ -156,8 +183,13 @@ def _heading(name: str, words: str) -> str:
 def html_card(name: str, words: str, facts: Mapping[str, str]) -> str:
     """Return a description and facts under titles as HTML for notebooks."""
     left = 'style="text-align: left"'
-    rows = "".join(f"<tr><th {left}>{escape(title)}</th><td {left}>{escape(fact)}</td></tr>" for title, fact in facts.items())
-    return f'{_heading(name, words)}<table style="margin-bottom: 0.6em"><tbody>{rows}</tbody></table>'
+    rows = "".join(
+        f"<tr><th {left}>{escape(title)}</th><td {left}>{escape(fact)}</td></tr>"
+        for title, fact in facts.items()
+    )
+    return (
+        f'{_heading(name, words)}<table style="margin-bottom: 0.6em"><tbody>{rows}</tbody></table>'
+    )
 
 
 def plural(number: int, noun: str) -> str:

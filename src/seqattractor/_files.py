@@ -14,10 +14,15 @@ from typing import IO
 
 
 def named_path(path: str | os.PathLike[str]) -> Path:
-    """Return a path that can be printed in a sentence; reject line breaks and other control characters in it."""
+    """Return a path that can be printed in a sentence; reject line breaks and other control
+    characters in it.
+    """
     taken = Path(path)
     if not str(taken).isprintable():
-        raise ValueError(f"{str(taken)[:200]!r} has a line break or another control character in it; rename the file.")
+        raise ValueError(
+            f"{str(taken)[:200]!r} has a line break or another control character in it; rename the "
+            "file."
+        )
     return taken
 
 
@@ -25,8 +30,9 @@ def named_path(path: str | os.PathLike[str]) -> Path:
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """Open a file for writing that takes its name only when it is complete.
 
-    An error, a full disk or Ctrl-C in between leaves what stood there before, and no half-written file. A file that is replaced
-    passes its permissions on, a link leads to the file that is replaced, and a read-only file is an error.
+    An error, a full disk or Ctrl-C in between leaves what stood there before, and no half-written
+    file. A file that is replaced passes its permissions on, a link leads to the file that is
+    replaced, and a read-only file is an error.
     """
     target = _target(named_path(path))
     if target.is_dir():
@@ -34,12 +40,15 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     if target.exists() and not target.is_file():  # a device or a pipe would be replaced by a file
         raise OSError(f"{target} is not a regular file; give another name.")
     mode = target.stat().st_mode & 0o777 if target.exists() else None
-    if mode is not None and not (mode & 0o222 and os.access(target, os.W_OK)):  # to root everything looks writable
+    if mode is not None and not (
+        mode & 0o222 and os.access(target, os.W_OK)
+    ):  # to root everything looks writable
         raise PermissionError(f"{target} is read-only; give another name, or allow writing to it.")
     if not target.parent.is_dir():
         raise FileNotFoundError(f"the folder {target.parent} does not exist; make it first.")
-    # The name is chosen before the file is made, so that an interruption at any moment can remove it. A new file gets the
-    # permissions of this process, what replaces another nobody sees before it has its permissions.
+    # The name is chosen before the file is made, so that an interruption at any moment can remove
+    # it. A new file gets the permissions of this process, what replaces another nobody sees before
+    # it has its permissions.
     part = target.with_name(f".{target.name[:40]}.{secrets.token_hex(8)}.part")
     try:
         with _opened(part, target, 0o666 if mode is None else 0o600) as file:
@@ -85,7 +94,9 @@ def _target(path: Path) -> Path:
 
 
 def _opened(part: Path, target: Path, mode: int) -> IO[bytes]:
-    """A new file; what prevents it is said with the name that was asked for, not that of the temporary file."""
+    """A new file; what prevents it is said with the name that was asked for, not that of the
+    temporary file.
+    """
     try:
         return open(part, "xb", opener=lambda name, flags: os.open(name, flags, mode))
     except OSError as error:

@@ -20,20 +20,23 @@ _SECONDS_BETWEEN_DRAWINGS = 0.1  # in a notebook, where each one is a message to
 
 _Draw = Callable[[int, int | None, str], None]
 """Draws a bar, given how much is done, the total if it is known, and a note to stand beside it."""
-_Begin = Callable[[str, str], Callable[[int, int], None]]
-"""Begins a bar, given its title and what it counts."""
 
 
 @contextmanager
 def trial_progress(title: str, *, quiet: bool = False) -> Iterator[Callable[[Progress], None]]:
-    """Provide a function that shows the progress of trials: a bar with the trials done and failed and the time left.
+    """Provide a function that shows the progress of trials: a bar with the trials done and failed
+    and the time left.
 
     Where bars cannot be drawn, a line is printed every 10 s and at the end.
     """
     with _bar(title, "trials", quiet=quiet) as draw:
 
         def show(progress: Progress) -> None:
-            draw(progress.done, progress.total, f"{progress.failed} failed" if progress.failed else "")
+            draw(
+                progress.done,
+                progress.total,
+                f"{progress.failed} failed" if progress.failed else "",
+            )
 
         yield show
 
@@ -42,7 +45,9 @@ def trial_progress(title: str, *, quiet: bool = False) -> Iterator[Callable[[Pro
 def also_shown(
     title: str, progress: Callable[[Progress], None] | None, verbose: bool
 ) -> Iterator[Callable[[Progress], None] | None]:
-    """Provide a function that calls the user's own and, with `verbose`, shows a bar; None if there is nothing to do."""
+    """Provide a function that calls the user's own and, with `verbose`, shows a bar; None if there
+    is nothing to do.
+    """
     if not check_flag(verbose, "verbose"):
         yield progress
         return
@@ -57,8 +62,11 @@ def also_shown(
 
 
 @contextmanager
-def epoch_progress(most: int | None, *, quiet: bool = False, stays: bool = False) -> Iterator[Callable[[int, int, int], None]]:
-    """Provide a callback for `fit` that shows epochs and errors; in the end the bar disappears or `stays`.
+def epoch_progress(
+    most: int | None, *, quiet: bool = False, stays: bool = False
+) -> Iterator[Callable[[int, int, int], None]]:
+    """Provide a callback for `fit` that shows epochs and errors; in the end the bar disappears or
+    `stays`.
 
     Where bars cannot be drawn, a line is printed every 10 s, and at the end if it `stays`.
     """
@@ -66,29 +74,28 @@ def epoch_progress(most: int | None, *, quiet: bool = False, stays: bool = False
 
         def show(epoch: int, hidden: int, visible: int) -> None:
             # Without errors nothing is left to do.
-            draw(epoch, most if hidden or visible else epoch, f"{hidden} hidden, {visible} visible errors")
+            draw(
+                epoch,
+                most if hidden or visible else epoch,
+                f"{hidden} hidden, {visible} visible errors",
+            )
 
         yield show
 
 
 @contextmanager
-def count_progress(*, quiet: bool = False) -> Iterator[_Begin]:
-    """Provide a function that makes a bar, given its title and what it counts.
-
-    A bar is called with how much is done and the total.
-    """
-    with _bars(quiet=quiet) as begin:
-
-        def bar(title: str, unit: str) -> Callable[[int, int], None]:
-            draw = begin(title, unit)
-            return lambda done, total: draw(done, total, "")
-
-        yield bar
+def count_progress(
+    title: str, unit: str, *, quiet: bool = False
+) -> Iterator[Callable[[int, int], None]]:
+    """Provide a function that draws a bar, called with how much is done and the total."""
+    with _bar(title, unit, quiet=quiet) as draw:
+        yield lambda done, total: draw(done, total, "")
 
 
 @contextmanager
 def part_progress(*, quiet: bool = False) -> Iterator[Callable[[str], None]]:
-    """Provide a function that shows which part of a long job is being done; on a terminal it disappears at the end.
+    """Provide a function that shows which part of a long job is being done; on a terminal it
+    disappears at the end.
 
     Where there is no terminal, a part is named if it begins 10 s or more after the last line.
     """
@@ -107,12 +114,16 @@ def part_progress(*, quiet: bool = False) -> Iterator[Callable[[str], None]]:
 
 def in_notebook() -> bool:
     """Whether this process is the kernel of a notebook, whose output is a page."""
-    ipython = sys.modules.get("IPython")  # without it there is no notebook, and it takes a while to import
+    ipython = sys.modules.get(
+        "IPython"
+    )  # without it there is no notebook, and it takes a while to import
     return ipython is not None and getattr(ipython.get_ipython(), "kernel", None) is not None
 
 
 def print_line(words: str) -> None:
-    """Print a line about progress: to standard error, which a notebook would show as if something had gone wrong."""
+    """Print a line about progress: to standard error, which a notebook would show as if something
+    had gone wrong.
+    """
     print(words, file=sys.stdout if in_notebook() else sys.stderr)
 
 
@@ -132,7 +143,9 @@ class _Line:
 
 @contextmanager
 def _bar(title: str, unit: str, *, quiet: bool, transient: bool = False) -> Iterator[_Draw]:
-    """Provide a function that draws a bar; without a terminal, the last line of a `transient` one is not printed."""
+    """Provide a function that draws a bar; without a terminal, the last line of a `transient` one
+    is not printed.
+    """
     if quiet:
         yield lambda done, total, note: None
         return
@@ -142,17 +155,31 @@ def _bar(title: str, unit: str, *, quiet: bool, transient: bool = False) -> Iter
         page.draw()
         return
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
 
     console = Console(stderr=True)
     if console.is_terminal:
         note = TextColumn("{task.fields[note]}")
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), note, TimeRemainingColumn())
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            note,
+            TimeRemainingColumn(),
+        )
         with Progress(*columns, console=console, transient=transient) as bars:
             yield _terminal_bar(bars, title)
         return
     line = _Line()
-    yield lambda done, total, note: line(_words(title, unit, done, total, note), last=not transient and done == total)
+    yield lambda done, total, note: line(
+        _words(title, unit, done, total, note), last=not transient and done == total
+    )
 
 
 def _terminal_bar(bars: Any, title: str) -> _Draw:
@@ -174,7 +201,9 @@ def _words(title: str, unit: str, done: int, total: int | None, note: str) -> st
 
 
 class _NotebookBar:
-    """A bar of HTML that is replaced as it grows; it needs no widgets and stays in the saved notebook."""
+    """A bar of HTML that is replaced as it grows; it needs no widgets and stays in the saved
+    notebook.
+    """
 
     def __init__(self, title: str, unit: str) -> None:
         self.title, self.unit = title, unit
@@ -185,15 +214,23 @@ class _NotebookBar:
     def update(self, done: int, total: int | None, note: str) -> None:
         """Change the bar, and draw it now and then."""
         size = "" if total is None else f' value="{done}" max="{max(total, 1)}"'
-        self.bar, self.words = f"<progress{size}></progress>", _words(self.title, self.unit, done, total, note)
+        self.bar, self.words = (
+            f"<progress{size}></progress>",
+            _words(self.title, self.unit, done, total, note),
+        )
         if time.monotonic() - self.drawn > _SECONDS_BETWEEN_DRAWINGS:
             self.draw()
 
     def draw(self) -> None:
         """Replace what was shown before."""
         self.drawn = time.monotonic()
-        content = {"text/html": f"<div>{self.bar} {escape(self.words)}</div>", "text/plain": self.words}
+        content = {
+            "text/html": f"<div>{self.bar} {escape(self.words)}</div>",
+            "text/plain": self.words,
+        }
         if self.output is None:
-            self.output = import_module("IPython.display").display(content, raw=True, display_id=True)
+            self.output = import_module("IPython.display").display(
+                content, raw=True, display_id=True
+            )
         else:
             self.output.update(content, raw=True)

@@ -10,13 +10,21 @@ import numpy as np
 
 @contextmanager
 def unchanged_by_failure(estimator: object, *, in_place: bool = False) -> Iterator[None]:
-    """Put all attributes back if learning fails, is interrupted, or its callback raises; random generators too.
+    """Put all attributes back if learning fails, is interrupted, or its callback raises; random
+    generators too.
 
-    Learning on top of what is there may change arrays in place: then their contents are put back as well.
+    Learning on top of what is there may change arrays in place: then their contents are put back as
+    well.
     """
     before = dict(vars(estimator))
-    arrays = [(value, value.copy()) for value in before.values() if in_place and isinstance(value, np.ndarray)]
-    generators = [value.bit_generator for value in before.values() if isinstance(value, np.random.Generator)]
+    arrays = [
+        (value, value.copy())
+        for value in before.values()
+        if in_place and isinstance(value, np.ndarray)
+    ]
+    generators = [
+        value.bit_generator for value in before.values() if isinstance(value, np.random.Generator)
+    ]
     states = [generator.state for generator in generators]
     try:
         yield

@@ -19,7 +19,14 @@ from seqattractor.sequences import Patterns, check_frame_shape, check_patterns
 __all__ = ["Seed", "as_generator", "flip", "occlude"]
 
 _LONGEST_SEED = 1000  # numpy would mix all of it
-Seed = int | Sequence[int] | np.random.Generator | np.random.RandomState | np.random.SeedSequence | None
+Seed = (
+    int
+    | Sequence[int]
+    | np.random.Generator
+    | np.random.RandomState
+    | np.random.SeedSequence
+    | None
+)
 
 
 def as_generator(rng: Seed, purpose: str = "") -> np.random.Generator:
@@ -30,8 +37,9 @@ def as_generator(rng: Seed, purpose: str = "") -> np.random.Generator:
     rng : int, list of int, Generator, RandomState, SeedSequence or None
         None is a fresh seed from the operating system.
     purpose : str
-        What the random numbers are for: one seed gives a different stream for each purpose, so that a seed of 0 everywhere does
-        not flip just those units of a pattern that the same numbers had set to +1.
+        What the random numbers are for: one seed gives a different stream for each purpose, so that
+        a seed of 0 everywhere does not flip just those units of a pattern that the same numbers had
+        set to +1.
 
     Returns
     -------
@@ -53,9 +61,13 @@ def as_generator(rng: Seed, purpose: str = "") -> np.random.Generator:
     else:
         several = isinstance(rng, (list, tuple)) or (isinstance(rng, np.ndarray) and rng.ndim)
         parts: Any = rng if several else [rng]
-        if len(parts) > _LONGEST_SEED or not all(is_number(part, numbers.Integral) and int(part) >= 0 for part in parts):
+        if len(parts) > _LONGEST_SEED or not all(
+            is_number(part, numbers.Integral) and int(part) >= 0 for part in parts
+        ):
             most = f"at most {_LONGEST_SEED} of these in a list"
-            raise TypeError(f"a seed is a whole number, {most}, a numpy Generator or None, not {say(rng)}.")
+            raise TypeError(
+                f"a seed is a whole number, {most}, a numpy Generator or None, not {say(rng)}."
+            )
         seeds = np.random.SeedSequence(rng)
     if purpose and rng is not None:
         key = (*seeds.spawn_key, zlib.crc32(purpose.encode()))
@@ -86,7 +98,10 @@ def flip(x: ArrayLike, k: int, rng: Seed = None) -> Patterns:
     batch = _as_batch(x)
     n = batch.shape[1]
     if not is_count(k, 0) or k > n:
-        raise ValueError(f"the number of flips must be a whole number from 0 to {n}, the number of units, but it is {say(k)}.")
+        raise ValueError(
+            f"the number of flips must be a whole number from 0 to {n}, the number of units, but "
+            f"it is {say(k)}."
+        )
     k = int(k)
     noisy = batch.copy()
     if k:
@@ -114,15 +129,17 @@ def occlude(
     frame_shape : int or tuple of int
         The shape of one pattern; its product is N. Use ``N`` for patterns that are not pictures.
     block : tuple of (start, stop), optional
-        The covered range along each axis. By default a block with the given fraction of the frame, placed at random.
+        The covered range along each axis. By default a block with the given fraction of the frame,
+        placed at random.
     fraction : float
         How much of the frame a random block covers, above 0 and at most 1.
     value : {-1, 1}
         What the covered units become.
     rng : int, Generator or None
     axes : int, optional
-        How many of the axes the block is cut from, from the first on; along the others everything is covered. By default all.
-        Of a grey film, with the frame shape (height, width, units), two: a pixel is covered with all of its units.
+        How many of the axes the block is cut from, from the first on; along the others everything
+        is covered. By default all. Of a grey film, with the frame shape (height, width, units),
+        two: a pixel is covered with all of its units.
 
     Returns
     -------
@@ -138,12 +155,16 @@ def occlude(
     if check_number(value, "value") not in (-1, 1):
         raise ValueError(f"covered units become -1 or +1, not {say(value)}.")
     if not (isinstance(fraction, numbers.Real) and 0 < fraction <= 1):
-        raise ValueError(f"the covered fraction must be above 0 and at most 1, but it is {say(fraction)}.")
+        raise ValueError(
+            f"the covered fraction must be above 0 and at most 1, but it is {say(fraction)}."
+        )
     cut = shape[: len(shape) if axes is None else check_count(axes, "axes", 1, len(shape))]
     generator = as_generator(rng, "occlude")
     frames = batch.copy().reshape(-1, *shape)
     for frame in frames:
-        frame[_slices(cut, block) if block is not None else _random_block(cut, fraction, generator)] = int(value)
+        frame[
+            _slices(cut, block) if block is not None else _random_block(cut, fraction, generator)
+        ] = int(value)
     return frames.reshape(np.shape(x))
 
 
@@ -157,7 +178,9 @@ def _slices(shape: tuple[int, ...], block: tuple[tuple[int, int], ...]) -> tuple
     return tuple(slice(a, b) for a, b in ends.tolist())
 
 
-def _random_block(shape: tuple[int, ...], fraction: float, rng: np.random.Generator) -> tuple[slice, ...]:
+def _random_block(
+    shape: tuple[int, ...], fraction: float, rng: np.random.Generator
+) -> tuple[slice, ...]:
     """Place a block with the proportions of the frame at random."""
     side = float(fraction) ** (1 / len(shape))
     sizes = [max(1, min(n, round(n * side))) for n in shape]

@@ -33,7 +33,9 @@ def random_table(N, seed, order=1):
 
 
 def walk(net, state):
-    """The oracle: step until a state comes back; returns the transient and the set of states on the cycle."""
+    """The oracle: step until a state comes back; returns the transient and the set of states on the
+    cycle.
+    """
     N, seen, path = net.n_features_in_, {}, []
     while tuple(state) not in seen:
         seen[tuple(state)] = len(path)
@@ -104,7 +106,12 @@ def test_stored_loops_are_distinguished_from_each_other_and_from_spurious_ones()
     assert np.array_equal(stored[0].patterns, A[:-1])
     assert np.array_equal(stored[1].patterns, B[:-1])
     assert found.reached[0].successes == stored[0].starts
-    assert sum(r.successes for r in found.reached) + sum(a.starts for a in found.spurious) + found.unfinished == 60
+    assert (
+        sum(r.successes for r in found.reached)
+        + sum(a.starts for a in found.spurious)
+        + found.unfinished
+        == 60
+    )
     assert "sequence 1" in found.describe()
 
 
@@ -149,9 +156,14 @@ def test_bad_starts_are_rejected_in_one_sentence():
         sa.find_attractors(net, starts=0)
 
 
-@pytest.mark.parametrize("net", [sa.zoo.SlowSynapseMemory(slow_steps=3), sa.zoo.MixedSequenceMemory(slow_steps=4)])
+@pytest.mark.parametrize(
+    "net", [sa.zoo.SlowSynapseMemory(slow_steps=3), sa.zoo.MixedSequenceMemory(slow_steps=4)]
+)
 def test_a_network_that_dwells_is_followed_with_its_slow_variables(net):
-    X, opened = sa.datasets.random_periodic(6, 900, rng=0), sa.datasets.random_periodic(5, 900, rng=1)[:4]
+    X, opened = (
+        sa.datasets.random_periodic(6, 900, rng=0),
+        sa.datasets.random_periodic(5, 900, rng=1)[:4],
+    )
     net.fit([X, opened])
     attractors = sa.find_attractors(net, [X, opened], starts=np.concatenate([X[:-1], opened[:-1]]))
     loop = next(a for a in attractors if a.stored == 0)
@@ -170,7 +182,9 @@ def test_latent_variables_come_back_up_to_rounding():
 
 def test_the_same_pattern_with_another_context_is_another_state():
     A, B, C = sa.datasets.random_periodic(4, 30, rng=0)[:3]
-    net = sa.zoo.LatentPredictiveMemory(40, on_conflict="learn", random_state=0).fit([A, B, A, C, A])
+    net = sa.zoo.LatentPredictiveMemory(40, on_conflict="learn", random_state=0).fit(
+        [A, B, A, C, A]
+    )
     attractors = sa.find_attractors(net, starts=[A], max_steps=3)
     path = net.recall(A, steps=3)
     assert np.array_equal(path[[1, 3]], [B, C])

@@ -82,7 +82,10 @@ def test_more_flips_make_it_smaller():
 
 
 def test_orders_above_one_are_started_from_whole_contexts():
-    X = np.array([[1, 1, -1, 1], [1, -1, -1, 1], [1, 1, -1, 1], [-1, 1, 1, 1], [-1, -1, 1, -1]], dtype=np.int8)
+    X = np.array(
+        [[1, 1, -1, 1], [1, -1, -1, 1], [1, 1, -1, 1], [-1, 1, 1, 1], [-1, -1, 1, -1]],
+        dtype=np.int8,
+    )
     net = Table()
     net.order = 2
     assert sa.basin_fraction(net.fit(X), X, flips=0, settle=2) == 1.0
@@ -95,7 +98,12 @@ def test_one_seed_gives_one_answer():
 
 
 @pytest.mark.parametrize(
-    ("options", "words"), [({"settle": 0}, "settle must be"), ({"flips": -1}, "flips must be"), ({"flips": 99}, "0 to 40")]
+    ("options", "words"),
+    [
+        ({"settle": 0}, "settle must be"),
+        ({"flips": -1}, "flips must be"),
+        ({"flips": 99}, "0 to 40"),
+    ],
 )
 def test_bad_numbers_are_rejected(options, words):
     X = sa.datasets.random_periodic(5, 40, rng=0)
@@ -104,7 +112,9 @@ def test_bad_numbers_are_rejected(options, words):
 
 
 def passed(net, X, cue, t, due):
-    """What recall from a cue in place of X[t] goes through: the due-th stored pattern after X[t], each stay once, or None."""
+    """What recall from a cue in place of X[t] goes through: the due-th stored pattern after X[t],
+    each stay once, or None.
+    """
     stored, at = {x.tobytes() for x in X}, X[t].tobytes()
     for state in net.recall(cue, steps=(due + 1) * net.slow_steps)[1:]:
         if state.tobytes() in stored and state.tobytes() != at:
@@ -114,7 +124,9 @@ def passed(net, X, cue, t, due):
     return None
 
 
-@pytest.mark.parametrize("net", [sa.zoo.SlowSynapseMemory(slow_steps=3), sa.zoo.MixedSequenceMemory(slow_steps=4)])
+@pytest.mark.parametrize(
+    "net", [sa.zoo.SlowSynapseMemory(slow_steps=3), sa.zoo.MixedSequenceMemory(slow_steps=4)]
+)
 @pytest.mark.parametrize("flips", [0, 30, 120, 140])
 def test_a_network_that_dwells_is_measured_by_what_recall_shows(net, flips):
     X = sa.datasets.random_periodic(8, 300, rng=0)
@@ -122,9 +134,13 @@ def test_a_network_that_dwells_is_measured_by_what_recall_shows(net, flips):
     cues = sa.noise.flip(X[:-1], flips, rng=np.random.default_rng(1))
     ends = [passed(net, X, cue, t, 5) for t, cue in enumerate(cues)]
     right = [np.array_equal(end, X[(t + 5) % 7]) for t, end in enumerate(ends)]
-    assert sa.basin_fraction(net, X, flips=flips, settle=5, rng=np.random.default_rng(1)) == np.mean(right)
+    assert sa.basin_fraction(
+        net, X, flips=flips, settle=5, rng=np.random.default_rng(1)
+    ) == np.mean(right)
     one = [np.array_equal(passed(net, X, cue, t, 1), X[t + 1]) for t, cue in enumerate(cues)]
-    assert sa.robustness_curve(net, X, flips=[flips], trials=7, rng=np.random.default_rng(1)).rate == np.mean(one)
+    assert sa.robustness_curve(
+        net, X, flips=[flips], trials=7, rng=np.random.default_rng(1)
+    ).rate == np.mean(one)
     if flips <= 30:
         assert all(right)
         assert all(one)
@@ -147,8 +163,12 @@ def test_a_network_with_a_context_is_led_to_each_start(flips):
         right[2].append(np.array_equal(second[0], X[(t + 2) % 4]))
     assert np.array_equal(net.recall(cues[0], steps=1)[1], X[1]) == right[1][0]
     for settle in (1, 2):
-        assert sa.basin_fraction(net, X, flips=flips, settle=settle, rng=np.random.default_rng(1)) == np.mean(right[settle])
-    assert sa.robustness_curve(net, X, flips=[flips], trials=4, rng=np.random.default_rng(1)).rate == np.mean(right[1])
+        assert sa.basin_fraction(
+            net, X, flips=flips, settle=settle, rng=np.random.default_rng(1)
+        ) == np.mean(right[settle])
+    assert sa.robustness_curve(
+        net, X, flips=[flips], trials=4, rng=np.random.default_rng(1)
+    ).rate == np.mean(right[1])
     if flips == 0:
         assert np.mean(right[1]) == net.score(X) == 1
 
@@ -160,7 +180,9 @@ def crossing(N):
 
 
 def noting(cls):
-    """The class, with a list `asked` of the states for which its networks were asked what comes next."""
+    """The class, with a list `asked` of the states for which its networks were asked what comes
+    next.
+    """
 
     class Noting(cls):
         def next_patterns(self, states, memory=None):
@@ -201,7 +223,9 @@ def test_a_network_that_sees_two_patterns_is_measured_by_what_recall_shows(kind,
     net.asked = []
     curve = sa.robustness_curve(net, X, flips=[flips], trials=3 * len(windows), rng=1)
     cues = net.asked[0].reshape(-1, 2, 30)
-    assert np.all((cues != np.tile(windows, (3, 1, 1))).sum(axis=(1, 2)) == flips)  # in the window as a whole
+    assert np.all(
+        (cues != np.tile(windows, (3, 1, 1))).sum(axis=(1, 2)) == flips
+    )  # in the window as a whole
     assert curve.successes[0] == np.all(net.step(cues) == np.tile(X[2:], (3, 1)), axis=1).sum()
 
 
@@ -215,11 +239,15 @@ def test_slow_synapses_are_measured_by_what_recall_shows_where_a_sequence_crosse
         cues = net.asked[0]
         assert np.all((cues != X[:-1]).sum(axis=1) == flips)
         ends = [passed(net, X, cue, t, settle) for t, cue in enumerate(cues)]
-        assert measured == np.mean([np.array_equal(end, X[(t + settle) % 4]) for t, end in enumerate(ends)])
+        assert measured == np.mean(
+            [np.array_equal(end, X[(t + settle) % 4]) for t, end in enumerate(ends)]
+        )
     net.asked = []
     curve = sa.robustness_curve(net, X, flips=[flips], trials=8, rng=1)
     ends = [passed(net, X, cue, t % 4, 1) for t, cue in enumerate(net.asked[0])]
-    assert curve.successes[0] == sum(np.array_equal(end, X[t % 4 + 1]) for t, end in enumerate(ends))
+    assert curve.successes[0] == sum(
+        np.array_equal(end, X[t % 4 + 1]) for t, end in enumerate(ends)
+    )
     assert curve.rate[0] < 1  # after A it is open whether B or C comes
 
 

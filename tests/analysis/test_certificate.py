@@ -1,4 +1,6 @@
-"""Certificates: what is promised holds for every set of flips, and the exact number is the exact number."""
+"""Certificates: what is promised holds for every set of flips, and the exact number is the exact
+number.
+"""
 
 from __future__ import annotations
 
@@ -19,12 +21,19 @@ from seqattractor.analysis._work import Work
 
 
 def network(kind, weights, N, M, seed):
-    """A network with random weights: whole, or multiples of 1/1024 (many ties) or 0.1 (ties up to rounding), or normal."""
+    """A network with random weights: whole, or multiples of 1/1024 (many ties) or 0.1 (ties up to
+    rounding), or normal.
+    """
     rng = np.random.default_rng(seed)
 
     def draw(*shape):
         whole = rng.integers(-3, 4, size=shape).astype(float)
-        return {"whole": whole, "binary": whole / 1024, "tenths": whole * 0.1, "normal": rng.standard_normal(shape)}[weights]
+        return {
+            "whole": whole,
+            "binary": whole / 1024,
+            "tenths": whole * 0.1,
+            "normal": rng.standard_normal(shape),
+        }[weights]
 
     bias = kind.endswith("with biases")
     if kind.startswith("visible"):
@@ -47,19 +56,26 @@ def fewest_breaking_flips(net, X):
     """The oracle: step the network from all 2**N corruptions of the first pattern."""
     N = X.shape[1]
     masks = np.array(list(itertools.product((1, -1), repeat=N)), dtype=np.int8)
-    # Sums that are zero but for rounding may come out differently in a batch and alone: both must be right.
-    wrong = np.any(net.step(X[0] * masks) != X[1], axis=1) | [np.any(net.step(X[0] * mask) != X[1]) for mask in masks]
+    # Sums that are zero but for rounding may come out differently in a batch and alone: both must
+    # be right.
+    wrong = np.any(net.step(X[0] * masks) != X[1], axis=1) | [
+        np.any(net.step(X[0] * mask) != X[1]) for mask in masks
+    ]
     flips = (masks < 0).sum(axis=1)
     return int(flips[wrong].min()) if wrong.any() else N + 1
 
 
 def never_ties_but_for_rounding(which):
-    """Where sums can be zero up to rounding the promise stays on the safe side of exact: 0.1 + 0.2 - 0.3, and silent neurons."""
+    """Where sums can be zero up to rounding the promise stays on the safe side of exact: 0.1 + 0.2
+    - 0.3, and silent neurons.
+    """
     return which[1] in ("whole", "binary") or (which[1] == "normal" and which[0] != "sparse")
 
 
 networks = st.tuples(
-    st.sampled_from(["attractor", "attractor with biases", "sparse", "visible", "visible with biases"]),
+    st.sampled_from(
+        ["attractor", "attractor with biases", "sparse", "visible", "visible with biases"]
+    ),
     st.sampled_from(["whole", "binary", "tenths", "normal"]),
     st.integers(1, 8),
     st.integers(1, 7),
@@ -125,7 +141,9 @@ def test_the_programs_alone_find_the_brute_force_number(which):
 @given(st.integers(0, 10**6), st.integers(1, 7), st.booleans())
 def test_one_neuron_withstands_exactly_its_radius(seed, n, whole):
     rng = np.random.default_rng(seed)
-    weights = rng.integers(-3, 4, size=(1, n)).astype(float) if whole else rng.standard_normal((1, n))
+    weights = (
+        rng.integers(-3, 4, size=(1, n)).astype(float) if whole else rng.standard_normal((1, n))
+    )
     layer = Layer(weights, np.array([float(rng.integers(-2, 3))]), -1, 1)
     x = rng.choice(np.array([-1, 1], dtype=np.int8), size=(1, n))
     radius = int(flip_radius(layer, x, layer.fields(x))[0, 0])
@@ -143,7 +161,9 @@ def test_all_sets_with_a_large_sum_are_listed(seed, n, r):
     values = rng.integers(0, 6, size=n).astype(float)
     need = float(rng.integers(0, 12))
     listed = {tuple(sorted(s)) for s in sets_above(values, need, r, 10**6).tolist()}
-    assert listed == {s for s in itertools.combinations(range(n), r) if values[list(s)].sum() >= need}
+    assert listed == {
+        s for s in itertools.combinations(range(n), r) if values[list(s)].sum() >= need
+    }
     assert sets_above(values, 0.0, r, 0) is None
 
 
@@ -165,12 +185,17 @@ def test_random_and_adversarial_attacks_within_the_radius_fail(trained, certific
     for t, r in enumerate(certificate.radius):
         noisy = sa.noise.flip(np.repeat(X[t][None], 400, axis=0), int(r), rng)
         assert np.all(net.step(noisy) == X[t + 1])
-        # An adversary who follows the gradient of each visible neuron's field through the hidden margins.
+        # An adversary who follows the gradient of each visible neuron's field through the hidden
+        # margins.
         h = X[t] @ net.U_.T
-        harm = -(X[t + 1][:, None] * net.V_) @ ((np.sign(h) / np.abs(h))[:, None] * -np.sign(h)[:, None] * net.U_ * X[t])
+        harm = -(X[t + 1][:, None] * net.V_) @ (
+            (np.sign(h) / np.abs(h))[:, None] * -np.sign(h)[:, None] * net.U_ * X[t]
+        )
         for order in (np.argsort(-harm, axis=1), np.argsort(harm, axis=1)):
             states = np.repeat(X[t][None], len(order), axis=0)
-            np.put_along_axis(states, order[:, :r], -np.take_along_axis(states, order[:, :r], axis=1), axis=1)
+            np.put_along_axis(
+                states, order[:, :r], -np.take_along_axis(states, order[:, :r], axis=1), axis=1
+            )
             assert np.all(net.step(states) == X[t + 1])
 
 
@@ -198,7 +223,9 @@ def test_recall_with_certified_noise_before_every_step_never_errs(trained, certi
 
 
 @pytest.mark.parametrize("order", [2, 3])
-@pytest.mark.parametrize("net", [sa.zoo.HebbianMemory(), sa.SequenceAttractor(n_hidden=80, random_state=0)])
+@pytest.mark.parametrize(
+    "net", [sa.zoo.HebbianMemory(), sa.SequenceAttractor(n_hidden=80, random_state=0)]
+)
 def test_certified_noise_before_every_step_never_errs_though_flips_stay_in_the_window(net, order):
     X = np.asarray(sa.close_loops(sa.datasets.random_periodic(4, 30, rng=0), order=order))
     net = clone(net).set_params(order=order).fit(X)
@@ -211,7 +238,9 @@ def test_certified_noise_before_every_step_never_errs_though_flips_stay_in_the_w
     assert certificate.radius.min() > certificate.sequence_radius[0]
     path = net.recall(X[:order], steps=400, noise=int(certificate.radius.min()), rng=3)
     assert not np.array_equal(path, truth)
-    assert f"up to {certificate.sequence_radius[0]} flips before each step" in certificate.describe()
+    assert (
+        f"up to {certificate.sequence_radius[0]} flips before each step" in certificate.describe()
+    )
     assert f"in a window of {order} patterns" in certificate.describe()
 
 
@@ -223,8 +252,12 @@ def test_an_adversary_with_the_noise_radius_in_each_pattern_of_the_window_fails(
     assert certificate.noise_radius.min() >= 1
     for t, r in zip(certificate.time, certificate.noise_radius, strict=True):
         window = np.repeat(X[None, t - 1 : t + 1], 400, axis=0)
-        assert np.all(net.step(sa.noise.flip(window.reshape(-1, 30), int(r), rng).reshape(window.shape)) == X[t + 1])
-        # The flips of a set that breaks the transition, as many in each pattern as are promised to be harmless.
+        assert np.all(
+            net.step(sa.noise.flip(window.reshape(-1, 30), int(r), rng).reshape(window.shape))
+            == X[t + 1]
+        )
+        # The flips of a set that breaks the transition, as many in each pattern as are promised to
+        # be harmless.
         units = certificate.breaking_sets[t - 1]
         state = X[t - 1 : t + 1].copy()
         for pattern in (0, 1):
@@ -263,7 +296,9 @@ def test_a_sparse_network_is_certified_with_its_bias_and_its_zeros():
     assert certificate.radius.max() >= 1
     for t, r in enumerate(certificate.radius):
         if r >= 0:
-            assert np.all(net.step(sa.noise.flip(np.repeat(X[t][None], 200, axis=0), int(r), rng)) == X[t + 1])
+            assert np.all(
+                net.step(sa.noise.flip(np.repeat(X[t][None], 200, axis=0), int(r), rng)) == X[t + 1]
+            )
 
 
 def test_transitions_that_are_not_made_are_marked():
@@ -297,7 +332,9 @@ def test_what_was_trained_longer_withstands_more():
     assert sa.certify(strong, X).radius.min() > sa.certify(weak, X).radius.min()
 
 
-def test_measured_robustness_is_perfect_within_the_certificate_and_falls_beyond(trained, certificate):
+def test_measured_robustness_is_perfect_within_the_certificate_and_falls_beyond(
+    trained, certificate
+):
     net, X = trained
     least = int(certificate.radius.min())
     curve = sa.robustness_curve(net, X, flips=[0, least, 25], trials=300, rng=0)
@@ -323,12 +360,17 @@ def test_bad_input_is_rejected_in_one_sentence(trained, call, words):
 
 
 @pytest.mark.parametrize("order", [1, 2])
-@pytest.mark.parametrize("rival", [sa.zoo.PredictiveCodingMemory(), sa.zoo.DenseSequenceMemory(degree=1)])
+@pytest.mark.parametrize(
+    "rival", [sa.zoo.PredictiveCodingMemory(), sa.zoo.DenseSequenceMemory(degree=1)]
+)
 def test_rivals_that_are_threshold_neurons_are_certified_exactly(rival, order):
     X = sa.datasets.random_periodic(4, 16 // order, rng=3)
     net = fit_quietly(clone(rival).set_params(order=order), X)
     certificate = sa.certify(net, X)
-    truth = [fewest_breaking_flips_of_a_window(net, X[t : t + order], X[t + order]) for t in range(4 - order)]
+    truth = [
+        fewest_breaking_flips_of_a_window(net, X[t : t + order], X[t + order])
+        for t in range(4 - order)
+    ]
     assert max(truth) > 1
     np.testing.assert_array_equal(certificate.radius, np.array(truth) - 1)
     np.testing.assert_array_equal(certificate.breaking, truth)
@@ -361,8 +403,12 @@ def test_trained_networks_keep_their_promises_under_all_corruptions():
         seed = int(rng.integers(10**6))
         kinds = [
             sa.SequenceAttractor(n_hidden=M, random_state=seed, max_epochs=100),
-            sa.SequenceAttractor(n_hidden=M, random_state=seed, max_epochs=100, init_scale=0.0, eta=2.0**-10),
-            sa.SequenceAttractor(n_hidden=M, random_state=seed, max_epochs=50, kappa=0.05, input_threshold=0.5),
+            sa.SequenceAttractor(
+                n_hidden=M, random_state=seed, max_epochs=100, init_scale=0.0, eta=2.0**-10
+            ),
+            sa.SequenceAttractor(
+                n_hidden=M, random_state=seed, max_epochs=50, kappa=0.05, input_threshold=0.5
+            ),
             sa.SparseSequenceAttractor(n_hidden=M, random_state=seed, max_epochs=60),
         ]
         net = fit_quietly(kinds[int(rng.integers(4))], X)
@@ -391,7 +437,11 @@ def test_certificates_come_in_time(kind):
 def test_a_search_that_ends_early_proves_less_and_nothing_wrong(limit):
     X = sa.datasets.random_periodic(12, 200, rng=0)
     net = sa.SequenceAttractor(n_hidden=300, random_state=0).fit(X)
-    full, short, again = sa.certify(net, X), sa.certify(net, X, work_limit=limit), sa.certify(net, X, work_limit=limit)
+    full, short, again = (
+        sa.certify(net, X),
+        sa.certify(net, X, work_limit=limit),
+        sa.certify(net, X, work_limit=limit),
+    )
     assert (short.radius <= full.radius).all()
     assert (short.breaking >= full.breaking).all()
     assert short.radius.sum() < full.radius.sum() or short.breaking.sum() > full.breaking.sum()
@@ -404,7 +454,9 @@ def test_a_search_that_ends_early_proves_less_and_nothing_wrong(limit):
 
 
 def test_an_attack_on_a_robust_network_stays_within_its_work_limit():
-    """Flips by the hundred are needed here: each exchange of two of them tries many thousands of sets."""
+    """Flips by the hundred are needed here: each exchange of two of them tries many thousands of
+    sets.
+    """
     X = sa.datasets.random_periodic(20, 1200, rng=0)
     view = threshold_view(sa.SequenceAttractor(n_hidden=300, random_state=0).fit(X))
     transition = Transition.each(view, X[:1], X[1:2])[0]

@@ -1,4 +1,6 @@
-"""Where starts are lost: the first step of the hidden neurons and the end, checked against recall one start at a time."""
+"""Where starts are lost: the first step of the hidden neurons and the end, checked against recall
+one start at a time.
+"""
 
 import warnings
 
@@ -55,7 +57,9 @@ def test_the_rows_and_the_sentence_state_the_counts(crowded):
     rows = list(losses.rows())
     assert [row["first step"] for row in rows] == list(FIRST_STEPS)
     assert [[row[end] for end in ENDS] for row in rows] == losses.counts.tolist()
-    assert losses.describe().startswith(f"{losses.lost.sum()} of 119 starts with 4 flips are lost: in the first step ")
+    assert losses.describe().startswith(
+        f"{losses.lost.sum()} of 119 starts with 4 flips are lost: in the first step "
+    )
     figure = losses.plot().figure
     assert [text.get_text() for text in figure.axes[0].get_legend().get_texts()] == list(ENDS)
     plt.close(figure)

@@ -16,12 +16,16 @@ from seqattractor.study.trial import Task, draw_sequences, judge, recall_task, r
 patterns = st.integers(0, 3).map(lambda k: [[1, 1], [1, -1], [-1, 1], [-1, -1]][k])
 
 
-@given(path=st.lists(patterns, min_size=1, max_size=12), X=st.lists(patterns, min_size=1, max_size=4))
+@given(
+    path=st.lists(patterns, min_size=1, max_size=12), X=st.lists(patterns, min_size=1, max_size=4)
+)
 def test_retrieved_means_the_whole_sequence_in_order_at_some_time(path, X):
     assert sa.retrieved(path, X) == oracle.retrieved(path, X)
 
 
-@given(path=st.lists(patterns, min_size=1, max_size=12), X=st.lists(patterns, min_size=1, max_size=3))
+@given(
+    path=st.lists(patterns, min_size=1, max_size=12), X=st.lists(patterns, min_size=1, max_size=3)
+)
 def test_retrieved_at_is_the_first_time(path, X):
     tau = sa.analysis.retrieved_at(path, X)
     starts = [s for s in range(len(path) - len(X) + 1) if path[s : s + len(X)] == X]
@@ -48,7 +52,9 @@ def test_wilson_interval_contains_the_rate_and_solves_its_equation(trials, data)
     assert 0 <= low <= rate <= high <= 1
     for p in (low, high):  # the score statistic is z at both ends
         if 0 < p < 1:
-            assert abs(rate - p) == pytest.approx(1.959964 * np.sqrt(p * (1 - p) / trials), rel=1e-5)
+            assert abs(rate - p) == pytest.approx(
+                1.959964 * np.sqrt(p * (1 - p) / trials), rel=1e-5
+            )
 
 
 @pytest.mark.parametrize("trials", [1, 2, 7, 40, 1000])
@@ -56,8 +62,13 @@ def test_wilson_interval_is_its_closed_form(trials):
     z = NormalDist().inv_cdf(0.975)
     for successes in {0, 1, trials // 3, trials // 2, trials - 1, trials}:
         p, w = successes / trials, z * z / trials
-        centre, half = (p + w / 2) / (1 + w), z * np.sqrt(p * (1 - p) / trials + w / (4 * trials)) / (1 + w)
-        assert sa.analysis.wilson_interval(successes, trials) == pytest.approx((centre - half, centre + half), abs=1e-12)
+        centre, half = (
+            (p + w / 2) / (1 + w),
+            z * np.sqrt(p * (1 - p) / trials + w / (4 * trials)) / (1 + w),
+        )
+        assert sa.analysis.wilson_interval(successes, trials) == pytest.approx(
+            (centre - half, centre + half), abs=1e-12
+        )
 
 
 def test_success_rate_counts():
@@ -72,7 +83,10 @@ def test_success_rate_counts():
         (lambda: sa.success_rate([]), "at least one trial"),
         (lambda: sa.analysis.wilson_interval(3, 2), "3 of 2"),
         (lambda: sa.retrieved(np.ones((2, 3, 4)), np.ones((3, 4))), "batch"),
-        (lambda: sa.retrieved(np.ones((2, 3)), np.ones((3, 4))), "trajectory has 3 neurons, but the patterns of X have 4"),
+        (
+            lambda: sa.retrieved(np.ones((2, 3)), np.ones((3, 4))),
+            "trajectory has 3 neurons, but the patterns of X have 4",
+        ),
         (lambda: sa.success_rate([True, np.nan]), "True or False"),
     ],
 )
@@ -93,7 +107,12 @@ def test_rows_of_the_cue_do_not_count_as_recall_that_failed():
         sa.lock_on_step(path, X, order=0)
 
 
-@given(seed=st.integers(0, 2**32 - 1), sequences=st.integers(1, 3), flips=st.integers(0, 4), periods=st.integers(1, 4))
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    sequences=st.integers(1, 3),
+    flips=st.integers(0, 4),
+    periods=st.integers(1, 4),
+)
 def test_a_run_that_ends_early_is_judged_as_the_whole_run(seed, sequences, flips, periods):
     rng = np.random.default_rng(seed)
     task = Task(*draw_sequences(sequences, 6, 12, rng=rng), flips, periods=periods)

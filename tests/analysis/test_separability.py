@@ -17,22 +17,35 @@ from seqattractor.analysis._separability import holds, prove
 
 
 def some_weights_do(inputs, y, largest=4):
-    """The oracle: try all small whole-number weights; for up to four inputs these reach every threshold function."""
+    """The oracle: try all small whole-number weights; for up to four inputs these reach every
+    threshold function.
+    """
     grid = np.array(list(itertools.product(range(-largest, largest + 1), repeat=inputs.shape[1])))
     return bool(np.any(np.all((inputs.astype(int) @ grid.T >= 0) == (y > 0)[:, None], axis=0)))
 
 
 def substitute(inputs, y, proof):
-    """Check a proof with Python's fractions, entry by entry; returns which of the two kinds it is."""
+    """Check a proof with Python's fractions, entry by entry; returns which of the two kinds it
+    is.
+    """
     if proof.weights is not None:
         for x, target in zip(inputs, y, strict=True):
-            field = sum((Fraction(int(w)) * int(k) for w, k in zip(proof.weights, x, strict=True)), Fraction(proof.bias))
+            field = sum(
+                (Fraction(int(w)) * int(k) for w, k in zip(proof.weights, x, strict=True)),
+                Fraction(proof.bias),
+            )
             assert (field >= 0) == (target > 0)
         return "weights"
     assert all(k >= 0 for k in proof.combination)
     assert any(k > 0 for k, target in zip(proof.combination, y, strict=True) if target < 0)
     for unit in range(inputs.shape[1]):
-        assert sum(int(k) * int(t) * int(x) for k, t, x in zip(proof.combination, y, inputs[:, unit], strict=True)) == 0
+        assert (
+            sum(
+                int(k) * int(t) * int(x)
+                for k, t, x in zip(proof.combination, y, inputs[:, unit], strict=True)
+            )
+            == 0
+        )
     if proof.allows_bias:
         assert sum(int(k) * int(t) for k, t in zip(proof.combination, y, strict=True)) == 0
     return "combination"
@@ -76,7 +89,12 @@ def test_with_a_bias_the_verdict_is_that_of_trying_all_small_weights_and_biases(
 
 
 @settings(max_examples=100, deadline=None)
-@given(st.integers(0, 10**6), st.integers(2, 7), st.integers(3, 20), st.sampled_from([True, False, None]))
+@given(
+    st.integers(0, 10**6),
+    st.integers(2, 7),
+    st.integers(3, 20),
+    st.sampled_from([True, False, None]),
+)
 def test_a_bias_is_a_unit_that_is_always_on(seed, N, T, largest_margin):
     X = np.random.default_rng(seed).choice(np.array([-1, 1], dtype=np.int8), size=(T, N))
     without = sa.separable(X, largest_margin=largest_margin)
@@ -91,7 +109,9 @@ def test_a_bias_is_a_unit_that_is_always_on(seed, N, T, largest_margin):
         assert (substitute(X[:-1], y, proof) == "combination") == (i in verdict.impossible)
         if proof.weights is not None and np.isfinite(proof.margin):
             fields = y * (X[:-1] @ proof.weights + proof.bias)
-            assert verdict.margin[i] == pytest.approx(float(min(fields) / max(abs(proof.weights))), rel=1e-9)
+            assert verdict.margin[i] == pytest.approx(
+                float(min(fields) / max(abs(proof.weights))), rel=1e-9
+            )
 
 
 def test_the_margin_with_a_bias_is_the_largest_for_weights_up_to_one_whatever_the_bias():
@@ -101,7 +121,11 @@ def test_the_margin_with_a_bias_is_the_largest_for_weights_up_to_one_whatever_th
     assert np.all(verdict.margin[on_and_off] >= without.margin[on_and_off] - 1e-6)
     for i in on_and_off:
         y, rng = X[1:, i], np.random.default_rng(int(i))
-        for _ in range(50):  # LP duality, with as much weight on patterns that call +1 as on those that call -1: b drops out
+        for _ in range(
+            50
+            # LP duality, with as much weight on patterns that call +1 as on those that call -1: b
+            # drops out
+        ):
             share = rng.dirichlet(np.ones(len(y)))
             share = np.where(y > 0, share / share[y > 0].sum(), share / share[y < 0].sum()) / 2
             assert verdict.margin[i] <= np.abs((share * y) @ X[:-1]).sum() + 1e-6
@@ -130,7 +154,9 @@ def test_the_sentence_states_whether_biases_were_allowed():
 
 @pytest.mark.slow
 def test_some_random_sequences_called_impossible_are_possible_with_biases():
-    """Learning agrees with proofs: where weights exist, the perceptron with biases finds weights."""
+    """Learning agrees with proofs: where weights exist, the perceptron with biases finds
+    weights.
+    """
     rng, called, possible = np.random.default_rng(0), 0, 0
     while called < 297:
         X = rng.choice([-1, 1], size=(int(rng.integers(4, 16)), int(rng.integers(3, 8))))
@@ -140,7 +166,9 @@ def test_some_random_sequences_called_impossible_are_possible_with_biases():
         verdict = sa.separable(X, bias=True)
         possible += bool(verdict)
         if verdict:
-            net = sa.VisibleNetwork(bias=True, kappa=0.5, eta=1.0, max_epochs=100_000, init_scale=0).fit(X)
+            net = sa.VisibleNetwork(
+                bias=True, kappa=0.5, eta=1.0, max_epochs=100_000, init_scale=0
+            ).fit(X)
             assert net.converged_
             assert net.score(X) == 1
     assert 8 <= possible <= 60  # measured: 37 of 297

@@ -32,7 +32,9 @@ def test_the_plain_loop_of_the_benchmark_learns_what_the_engine_learns():
     for _ in range(3 * len(problem.inputs)):
         loop.step()
     for module in (engine, reference):
-        learned = module.learn(replace(problem, U=problem.U.copy(), V=problem.V.copy(), max_epochs=3))
+        learned = module.learn(
+            replace(problem, U=problem.U.copy(), V=problem.V.copy(), max_epochs=3)
+        )
         assert np.allclose(loop.U, learned.U * cases.ETA, atol=1e-4)
         assert np.allclose(loop.V, learned.V * cases.ETA, atol=1e-4)
 
@@ -48,7 +50,9 @@ def test_a_comparison_counts_the_same_epochs_for_both_loops():
 
 
 def test_bench_prints_and_writes_the_same_results(tmp_path):
-    done = CliRunner().invoke(command, ["random-70", "--seconds", "0.3", "--json", "-o", str(tmp_path / "results.json")])
+    done = CliRunner().invoke(
+        command, ["random-70", "--seconds", "0.3", "--json", "-o", str(tmp_path / "results.json")]
+    )
     assert done.exit_code == 0, done.output
     results = json.loads((tmp_path / "results.json").read_text())
     assert json.loads(done.stdout) == results
@@ -73,7 +77,10 @@ def test_an_unknown_case_is_rejected_with_the_one_that_was_meant_or_all():
 
 def test_the_tables_in_readme_and_docs_are_those_of_the_saved_results():
     done = subprocess.run(
-        [sys.executable, ROOT / "benchmarks" / "report.py", "--check"], capture_output=True, text=True, check=False
+        [sys.executable, ROOT / "benchmarks" / "report.py", "--check"],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
 
@@ -94,11 +101,15 @@ def test_a_stale_table_is_noticed(tmp_path):
 
 @pytest.mark.slow
 def test_the_exact_engine_is_much_faster_than_the_plain_loop():
-    """More than twenty times, by processor time in one run; `make bench` measures how much on the cases of the README."""
+    """More than twenty times, by processor time in one run; `make bench` measures how much on the
+    cases of the README.
+    """
     X = sa.datasets.random_periodic(70, 100, rng=0)
 
     def seconds(engine, max_epochs):
-        net = sa.SequenceAttractor(n_hidden=500, engine=engine, max_epochs=max_epochs, n_jobs=1, random_state=0)
+        net = sa.SequenceAttractor(
+            n_hidden=500, engine=engine, max_epochs=max_epochs, n_jobs=1, random_state=0
+        )
         start = time.process_time()
         fit_quietly(net, X)
         return (time.process_time() - start) / net.n_iter_

@@ -22,7 +22,11 @@ def test_the_tables_are_those_of_the_saved_results(script):
 
 
 def test_every_part_is_shown_and_every_part_shown_is_there(script):
-    assert parts_shown("capacity.rst", RESULTS) == parts_written(RESULTS) == sorted(("verdict", "source", *script.TABLES))
+    assert (
+        parts_shown("capacity.rst", RESULTS)
+        == parts_written(RESULTS)
+        == sorted(("verdict", "source", *script.TABLES))
+    )
 
 
 def test_the_page_says_where_its_numbers_come_from(script):

@@ -1,4 +1,6 @@
-"""The held-out cases of docs/sparse.rst: tables are those of the saved results, and a study gives what is saved of it."""
+"""The held-out cases of docs/sparse.rst: tables are those of the saved results, and a study gives
+what is saved of it.
+"""
 
 import json
 
@@ -21,12 +23,23 @@ def test_the_tables_are_those_of_the_saved_results(script):
 
 
 def test_every_part_is_shown_once(script):
-    assert parts_shown("sparse.rst", RESULTS) == parts_written(RESULTS) == sorted((*script.KINDS, "large"))
+    assert (
+        parts_shown("sparse.rst", RESULTS)
+        == parts_written(RESULTS)
+        == sorted((*script.KINDS, "large"))
+    )
 
 
 def test_saved_cases_are_those_of_the_grids(script):
-    sizes = {(kind, n, m, t) for (kind, n, m), grid in script.cases(1).items() for t in grid.settings["t"]}
-    saved = {tuple(row[key] for key in ("kind", "n", "m", "t")) for row in json.loads(script.KEPT.read_text())}
+    sizes = {
+        (kind, n, m, t)
+        for (kind, n, m), grid in script.cases(1).items()
+        for t in grid.settings["t"]
+    }
+    saved = {
+        tuple(row[key] for key in ("kind", "n", "m", "t"))
+        for row in json.loads(script.KEPT.read_text())
+    }
     assert saved == sizes | {("random", *(script.LARGE[key] for key in ("n", "m", "t")))}
 
 
@@ -36,4 +49,6 @@ def test_trials_of_a_study_are_sorted_by_kind_and_averaged(script, tmp_path):
     run_sweep(grids, tmp_path / "s.db")
     rows = script.results(tmp_path / "s.db")
     assert sorted(row["kind"] for row in rows) == sorted(script.KINDS)
-    assert all(row["trials"] == 2 and 0 <= row["successes"] <= 2 and 0 <= row["basin"] <= 1 for row in rows)
+    assert all(
+        row["trials"] == 2 and 0 <= row["successes"] <= 2 and 0 <= row["basin"] <= 1 for row in rows
+    )

@@ -1,4 +1,6 @@
-"""docs/learned_targets.rst: its tables are those of the saved results, and it shows every one of them."""
+"""docs/learned_targets.rst: its tables are those of the saved results, and it shows every one of
+them.
+"""
 
 import json
 import re
@@ -26,13 +28,24 @@ def test_every_part_is_shown_once(script):
 
 
 def test_the_commands_on_the_page_are_those_that_made_the_saved_results(script):
-    """Sizes, lengths, flips, strengths, trials and seed of every study, and the trials of Table 1."""
+    """Sizes, lengths, flips, strengths, trials and seed of every study, and the trials of Table
+    1.
+    """
     saved = json.loads(script.KEPT.read_text())
     commands = (DOCS / "learned_targets.rst").read_text().replace("\\\n", " ")
-    names = {"m": "M", "t": "T", "flips": "flips", "set learned_feedback": "lambda", "trials": "trials", "seed": "seed"}
+    names = {
+        "m": "M",
+        "t": "T",
+        "flips": "flips",
+        "set learned_feedback": "lambda",
+        "trials": "trials",
+        "seed": "seed",
+    }
     for study in script.STUDIES:
         [command] = re.findall(rf"^ +\$ (.*) +--out OUT/{study}\.db$", commands, re.MULTILINE)
         for option, name in names.items():
             [values] = re.findall(rf"--{option}[ =](\S+)", command)
-            assert sorted({row[name] for row in saved[study]}) == sorted(map(float, values.split(","))), (study, name)
+            assert sorted({row[name] for row in saved[study]}) == sorted(
+                map(float, values.split(","))
+            ), (study, name)
     assert saved["table1"]["settings"]["trials"] == 100  # the default of `reproduce`

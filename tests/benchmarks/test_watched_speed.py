@@ -1,4 +1,6 @@
-"""Watched speed: ratios beside baseline ones, and a suite for `asv` that still runs. No test asserts a time."""
+"""Watched speed: ratios beside baseline ones, and a suite for `asv` that still runs. No test
+asserts a time.
+"""
 
 import json
 
@@ -11,7 +13,9 @@ import written_pages
 CASE = {"case": "random-70", "plain_loop": "numpy 2.4.6", "n_jobs": 1, "ratio": 60.0}
 
 
-@pytest.mark.parametrize(("now", "slower"), [(90.0, False), (60.0, False), (46.0, False), (44.0, True), (1.0, True)])
+@pytest.mark.parametrize(
+    ("now", "slower"), [(90.0, False), (60.0, False), (46.0, False), (44.0, True), (1.0, True)]
+)
 def test_a_case_is_slower_if_it_takes_more_than_a_third_longer_than_the_baseline(now, slower):
     assert pytest.approx(4 / 3) == TOLERANCE
     both = beside({**CASE, "ratio": now}, {"random-70": CASE})
@@ -19,7 +23,9 @@ def test_a_case_is_slower_if_it_takes_more_than_a_third_longer_than_the_baseline
     assert is_slower(both) is slower
 
 
-@pytest.mark.parametrize("other", [{"plain_loop": "PyTorch 2.13.0"}, {"n_jobs": 2}, {"case": "walker"}])
+@pytest.mark.parametrize(
+    "other", [{"plain_loop": "PyTorch 2.13.0"}, {"n_jobs": 2}, {"case": "walker"}]
+)
 def test_ratios_against_another_loop_or_with_other_threads_are_not_compared(other):
     both = beside(CASE, {other.get("case", "random-70"): CASE | other})
     assert both["baseline"] is None
@@ -32,12 +38,16 @@ def test_a_newer_version_of_the_same_loop_is_compared():
 
 def test_bench_shows_now_baseline_and_their_quotient_and_never_fails_for_being_slower(tmp_path):
     baseline = tmp_path / "baseline.json"
-    first = CliRunner().invoke(command, ["random-70", "--seconds", "0.1", "--json", "-o", str(baseline)])
+    first = CliRunner().invoke(
+        command, ["random-70", "--seconds", "0.1", "--json", "-o", str(baseline)]
+    )
     assert first.exit_code == 0, first.output
     results = json.loads(baseline.read_text())
     results["cases"][0]["ratio"] *= 1e6
     baseline.write_text(json.dumps(results))
-    again = CliRunner().invoke(command, ["random-70", "--seconds", "0.1", "--baseline", str(baseline), "-o", str(baseline)])
+    again = CliRunner().invoke(
+        command, ["random-70", "--seconds", "0.1", "--baseline", str(baseline), "-o", str(baseline)]
+    )
     assert again.exit_code == 0, again.output
     assert "now/baseline 0.00" in again.output
     assert "SLOWER than the baseline" in again.output
@@ -48,13 +58,25 @@ def test_bench_shows_now_baseline_and_their_quotient_and_never_fails_for_being_s
 
 @pytest.mark.parametrize(
     "content",
-    ["", "[]", "{}", '{"cases": [{}]}', '{"cases": [{"case": "digits", "ratio": 0}]}', '{"cases": [3]}', '{"cases": 3}'],
+    [
+        "",
+        "[]",
+        "{}",
+        '{"cases": [{}]}',
+        '{"cases": [{"case": "digits", "ratio": 0}]}',
+        '{"cases": [3]}',
+        '{"cases": 3}',
+    ],
 )
 def test_a_file_that_holds_no_results_is_rejected_in_a_sentence(tmp_path, content):
     path = tmp_path / "baseline.json"
     path.write_text(content)
     with pytest.raises(
-        ValueError, match=r"baseline\.json is not a file of results; write one with `python benchmarks/bench.py -o "
+        ValueError,
+        match=(
+            r"baseline\.json is not a file of results; write one with `python benchmarks/bench.py "
+            r"-o "
+        ),
     ):
         read_ratios(path)
 

@@ -1,4 +1,6 @@
-"""The page that helps to choose a memory is made from saved results, and says who is best by rules that can be checked."""
+"""The page that helps to choose a memory is made from saved results, and says who is best by rules
+that can be checked.
+"""
 
 import json
 
@@ -27,26 +29,48 @@ def test_the_tables_are_those_of_the_saved_results(script, saved):
 
 
 def test_every_part_is_shown_once():
-    assert parts_shown("which_memory.rst", RESULTS) == parts_written(RESULTS) == ["decision", "everything", "rejections"]
+    assert (
+        parts_shown("which_memory.rst", RESULTS)
+        == parts_written(RESULTS)
+        == ["decision", "everything", "rejections"]
+    )
 
 
 def test_every_network_and_protocol_was_measured(script, saved):
     assert [n["network"] for n in saved["networks"]] == list(REGISTRY)
     for protocol, (values, *_) in script.CASES.items():
         for name in REGISTRY:
-            wanted = list(values[:2] if name in script.SLOW else values) if script.takes_part(name, protocol) else []
-            assert [row["value"] for row in script.rows_of(saved, protocol, name)] == wanted, (protocol, name)
+            wanted = (
+                list(values[:2] if name in script.SLOW else values)
+                if script.takes_part(name, protocol)
+                else []
+            )
+            assert [row["value"] for row in script.rows_of(saved, protocol, name)] == wanted, (
+                protocol,
+                name,
+            )
 
 
 def test_every_row_has_the_setting_that_tuning_chose(saved):
     """A setting that tuning changes later makes the results out of date."""
     for each in saved["rows"]:
-        assert each["setting"] == tuned(each["network"], each["protocol"]).origin, (each["protocol"], each["network"])
+        assert each["setting"] == tuned(each["network"], each["protocol"]).origin, (
+            each["protocol"],
+            each["network"],
+        )
 
 
 def network(name, **kind):
     """What a network is."""
-    return {"network": name, "family": "rival", "stores_patterns": False, "online": True, "local": True, "note": "", **kind}
+    return {
+        "network": name,
+        "family": "rival",
+        "stores_patterns": False,
+        "online": True,
+        "local": True,
+        "note": "",
+        **kind,
+    }
 
 
 def row(name, value, successes, *, protocol="random", parameters=10, in_phase=None):
@@ -65,7 +89,12 @@ def row(name, value, successes, *, protocol="random", parameters=10, in_phase=No
 
 
 def test_the_best_network_reaches_the_hardest_value_and_the_smallest_of_equals_comes_first(script):
-    rows = [row("gap", 20, 1), row("gap", 50, 4), row("big", 20, 4, parameters=99), row("big", 50, 2, parameters=99)]
+    rows = [
+        row("gap", 20, 1),
+        row("gap", 50, 4),
+        row("big", 20, 4, parameters=99),
+        row("big", 50, 2, parameters=99),
+    ]
     rows += [row("small", 20, 4), row("small", 50, 2), row("weak", 20, 4), row("weak", 50, 1)]
     names, where = script.best({"rows": rows}, "random", ["gap", "big", "small", "weak"])
     assert names == ["small", "big"]
@@ -74,7 +103,10 @@ def test_the_best_network_reaches_the_hardest_value_and_the_smallest_of_equals_c
 
 
 def test_only_success_in_phase_counts_unless_the_network_dwells(script):
-    rows = [row("shifted", 0, 4, protocol="walker", in_phase=0), row("dwelling", 0, 4, protocol="walker")]
+    rows = [
+        row("shifted", 0, 4, protocol="walker", in_phase=0),
+        row("dwelling", 0, 4, protocol="walker"),
+    ]
     assert script.best({"rows": rows}, "walker", ["shifted", "dwelling"])[0] == ["dwelling"]
 
 

@@ -32,7 +32,17 @@ def test_a_mistake_gets_one_sentence_exit_code_2_and_leaves_nothing(arguments, m
 def test_help_lists_the_commands():
     done = run("--help")
     assert done.returncode == 0
-    for command in ("reproduce", "learn", "recall", "inspect", "export", "sweep", "capacity", "compare", "lab"):
+    for command in (
+        "reproduce",
+        "learn",
+        "recall",
+        "inspect",
+        "export",
+        "sweep",
+        "capacity",
+        "compare",
+        "lab",
+    ):
         assert f"  {command} " in done.stdout
 
 
@@ -48,7 +58,12 @@ def test_a_network_larger_than_the_machine_is_rejected_in_one_sentence(tmp_path)
 def test_a_reader_who_has_seen_enough_is_no_error_to_write_about():
     reader, writer = os.pipe()
     os.close(reader)
-    done = subprocess.run([sys.executable, "-m", "seqattractor", "--help"], stdout=writer, stderr=subprocess.PIPE, check=False)
+    done = subprocess.run(
+        [sys.executable, "-m", "seqattractor", "--help"],
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        check=False,
+    )
     os.close(writer)
     assert done.returncode == 1
     assert done.stderr == b""

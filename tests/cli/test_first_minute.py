@@ -1,4 +1,6 @@
-"""The first minute with the command line: examples that can be typed, what to do next, and the demo."""
+"""The first minute with the command line: examples that can be typed, what to do next, and the
+demo.
+"""
 
 import io
 import shlex
@@ -32,7 +34,11 @@ COMMANDS = dict(all_commands())
 
 
 def examples(command):
-    return [line.strip() for line in (command.epilog or "").splitlines() if line.strip().startswith("seqattractor ")]
+    return [
+        line.strip()
+        for line in (command.epilog or "").splitlines()
+        if line.strip().startswith("seqattractor ")
+    ]
 
 
 @pytest.mark.parametrize("path", COMMANDS, ids=" ".join)
@@ -54,9 +60,13 @@ def run_main(arguments, monkeypatch, capsys):
 
 
 @pytest.mark.parametrize(
-    "path", [path for path in COMMANDS if path[0] in ("learn", "recall", "inspect") or len(path) == 2], ids=" ".join
+    "path",
+    [path for path in COMMANDS if path[0] in ("learn", "recall", "inspect") or len(path) == 2],
+    ids=" ".join,
 )
-def test_without_what_it_needs_a_command_names_what_is_missing_and_gives_an_example(path, monkeypatch, capsys):
+def test_without_what_it_needs_a_command_names_what_is_missing_and_gives_an_example(
+    path, monkeypatch, capsys
+):
     code, printed = run_main(path, monkeypatch, capsys)
     assert code == 2
     assert "Missing" in printed.err
@@ -72,8 +82,14 @@ def test_without_a_command_the_demo_is_named(run):
     ("arguments", "message"),
     [
         (["learn", "none.gif", "-o", "x.npz"], "for a first try without one: seqattractor demo"),
-        (["learn", "film.txt", "-o", "film.gif"], "name it film.npz, and let `seqattractor recall` write film.gif"),
-        (["learn", "model.npz", "-o", "x.npz"], "looks like a model, which has learned already; `seqattractor recall model.npz`"),
+        (
+            ["learn", "film.txt", "-o", "film.gif"],
+            "name it film.npz, and let `seqattractor recall` write film.gif",
+        ),
+        (
+            ["learn", "model.npz", "-o", "x.npz"],
+            "looks like a model, which has learned already; `seqattractor recall model.npz`",
+        ),
         (["recall", "none.npz"], "`seqattractor learn` or `net.save` makes one"),
         (["recall", "data.npz"], "`seqattractor learn` makes models of sequences"),
         (["demo", "-o", "walk.png"], "walk.png does not end in .gif"),
@@ -81,7 +97,9 @@ def test_without_a_command_the_demo_is_named(run):
         (["demo", "--flips", "20000"], "the frames have 11264 pixels"),
     ],
 )
-def test_a_mistake_points_to_the_next_step_and_leaves_nothing(arguments, message, tmp_path, monkeypatch, capsys):
+def test_a_mistake_points_to_the_next_step_and_leaves_nothing(
+    arguments, message, tmp_path, monkeypatch, capsys
+):
     (tmp_path / "film.txt").write_text("#.\n.#\n\n.#\n#.\n")
     np.savez(tmp_path / "model.npz", U_=np.ones((2, 2)), V_=np.ones((2, 2)))
     np.savez(tmp_path / "data.npz", X=np.ones((2, 2)))
@@ -93,7 +111,8 @@ def test_a_mistake_points_to_the_next_step_and_leaves_nothing(arguments, message
     assert sorted(tmp_path.iterdir()) == before
 
 
-# -- the demo ---------------------------------------------------------------------------------------------------
+# -- the demo
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -114,7 +133,9 @@ def test_the_demo_recalls_the_whole_walk_from_a_cue_with_3000_wrong_pixels(walk)
     assert walk.recall.verdict in walk.describe()
 
 
-def test_without_a_terminal_the_demo_prints_no_control_codes_and_writes_a_gif(learned_already, tmp_path, monkeypatch):
+def test_without_a_terminal_the_demo_prints_no_control_codes_and_writes_a_gif(
+    learned_already, tmp_path, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
     first, second = (CliRunner().invoke(demo_command.command, []) for _ in range(2))
     assert first.exit_code == 0, first.output
@@ -131,7 +152,13 @@ def test_without_a_terminal_the_demo_prints_no_control_codes_and_writes_a_gif(le
 def test_in_a_terminal_every_step_fits_and_the_last_one_stays(walk, width, height, monkeypatch):
     monkeypatch.setattr(demo_command.time, "sleep", lambda _: None)
     monkeypatch.setattr(demo_command, "STEPS_SHOWN", 3)
-    screen = Console(file=io.StringIO(), force_terminal=True, color_system="truecolor", width=width, height=height)
+    screen = Console(
+        file=io.StringIO(),
+        force_terminal=True,
+        color_system="truecolor",
+        width=width,
+        height=height,
+    )
     demo_command.watch(walk, screen)
     assert "step   3 of 103" in screen.file.getvalue()
     step = demo_command.moment(walk, 1, demo_command.fitting_shrink(screen))
@@ -148,16 +175,20 @@ def test_what_is_typed_next_by_the_demo_can_be_typed():
 
 frames = st.integers(1, 4).flatmap(
     lambda height: st.integers(1, 5).flatmap(
-        lambda width: st.lists(st.sampled_from([-1, 1]), min_size=2 * height * width, max_size=2 * height * width).map(
-            lambda units: (np.array(units, dtype=np.int8), (2 * height, width))
-        )
+        lambda width: st.lists(
+            st.sampled_from([-1, 1]), min_size=2 * height * width, max_size=2 * height * width
+        ).map(lambda units: (np.array(units, dtype=np.int8), (2 * height, width)))
     )
 )
 
 
 def colours(line):
     """The upper and the lower colour of each character."""
-    return [(s.style.color.name, s.style.bgcolor.name) for s in line.spans for _ in range(s.end - s.start)]
+    return [
+        (s.style.color.name, s.style.bgcolor.name)
+        for s in line.spans
+        for _ in range(s.end - s.start)
+    ]
 
 
 @given(frames)
@@ -165,12 +196,17 @@ def test_a_frame_in_characters_is_the_frame(drawn):
     units, shape = drawn
     picture = units.reshape(shape) > 0
     for row, line in enumerate(coloured(units, None, shape, 1)):
-        wanted = [tuple("#ffffff" if on else "#000000" for on in pair) for pair in picture[2 * row : 2 * row + 2].T]
+        wanted = [
+            tuple("#ffffff" if on else "#000000" for on in pair)
+            for pair in picture[2 * row : 2 * row + 2].T
+        ]
         assert colours(line) == wanted
 
 
 def test_of_pixels_that_become_one_the_colour_is_the_mean():
-    units = np.array([[1, -1, 1, 1], [-1, 1, 1, 1], [1, 1, -1, -1], [-1, -1, -1, -1]], dtype=np.int8)
+    units = np.array(
+        [[1, -1, 1, 1], [-1, 1, 1, 1], [1, 1, -1, -1], [-1, -1, -1, -1]], dtype=np.int8
+    )
     [line] = coloured(units.ravel(), None, (4, 4), 2)
     assert colours(line) == [("#808080", "#808080"), ("#ffffff", "#000000")]
 

@@ -31,7 +31,9 @@ PATTERNS = np.where(FRAMES.reshape(len(FRAMES), -1) > 0, 1, -1)
 @pytest.fixture
 def square(tmp_path):
     pictures = [Image.fromarray(frame) for frame in FRAMES]
-    pictures[0].save(tmp_path / "square.gif", save_all=True, append_images=pictures[1:], duration=100)
+    pictures[0].save(
+        tmp_path / "square.gif", save_all=True, append_images=pictures[1:], duration=100
+    )
     return tmp_path / "square.gif"
 
 
@@ -43,7 +45,8 @@ def tune(tmp_path):
     return tmp_path / "tune.mid"
 
 
-# -- learning -------------------------------------------------------------------------------------------------------
+# -- learning
+# --------------------------------------------------------------------------------------------------
 
 
 def test_a_gif_is_learned_and_described_in_the_model_file(run, square, tmp_path):
@@ -54,7 +57,12 @@ def test_a_gif_is_learned_and_described_in_the_model_file(run, square, tmp_path)
     assert net.n_hidden == 60
     data = attached(net).sequences
     assert np.array_equal(data, np.vstack([PATTERNS, PATTERNS[:1]]))
-    assert (data.frame_shape, data.names, data.rate, data.kind) == ((16, 16), ["square"], 10.0, "pictures")
+    assert (data.frame_shape, data.names, data.rate, data.kind) == (
+        (16, 16),
+        ["square"],
+        10.0,
+        "pictures",
+    )
 
 
 def test_the_same_seed_gives_the_same_network_and_another_seed_another(run, square, tmp_path):
@@ -73,7 +81,12 @@ def test_several_inputs_are_several_sequences_in_one_network(run, square, tmp_pa
     assert code == 0
     assert [s["name"] for s in found["sequences"]] == ["square", "other"]
     assert found["transitions_exact"] == 1.0
-    assert sa.load(tmp_path / "m.npz").score([PATTERNS, np.where(FRAMES.swapaxes(1, 2).reshape(9, -1) > 0, 1, -1)]) == 1.0
+    assert (
+        sa.load(tmp_path / "m.npz").score(
+            [PATTERNS, np.where(FRAMES.swapaxes(1, 2).reshape(9, -1) > 0, 1, -1)]
+        )
+        == 1.0
+    )
 
 
 def test_hidden_auto_tries_sizes_until_everything_is_stored_and_comes_back(run, square):
@@ -108,7 +121,21 @@ def test_another_network_is_learned_by_its_short_name(run, square, tmp_path):
 
 
 def test_any_parameter_can_be_set(run, square, tmp_path):
-    assert run("learn", square, "-o", "m.npz", "--hidden", 40, "--set", "kappa=0.5", "--network", "attractor-V")[0] == 0
+    assert (
+        run(
+            "learn",
+            square,
+            "-o",
+            "m.npz",
+            "--hidden",
+            40,
+            "--set",
+            "kappa=0.5",
+            "--network",
+            "attractor-V",
+        )[0]
+        == 0
+    )
     net = sa.load(tmp_path / "m.npz")
     assert (net.kappa, type(net)) == (0.5, sa.FixedHiddenNetwork)
     assert run("learn", square, "-o", "m.npz", "--set", "kappa")[0] == 2
@@ -144,7 +171,8 @@ def test_a_model_that_does_not_store_everything_is_saved_with_a_warning(run, tmp
     assert (tmp_path / "m.npz").exists()
 
 
-# -- repeated patterns ----------------------------------------------------------------------------------------------
+# -- repeated patterns
+# ----------------------------------------------------------------------------------------------
 
 
 def test_a_pattern_with_two_successors_gets_the_context_it_needs_and_a_note(run, tune, tmp_path):
@@ -177,7 +205,10 @@ def test_order_auto_takes_the_least_context_and_recalls_the_tune_as_music(run, t
 def test_a_loop_with_context_goes_round_and_round(run, tmp_path):
     roll = np.eye(4)[[0, 1, 0, 2, 3]]  # C D C E F, and again
     sa.io.write_midi(tmp_path / "loop.mid", roll, [60, 62, 64, 65])
-    assert run("learn", "loop.mid", "-o", "m.npz", "--order", "auto", "--loop", "--hidden", 100)[0] == 0
+    assert (
+        run("learn", "loop.mid", "-o", "m.npz", "--order", "auto", "--loop", "--hidden", 100)[0]
+        == 0
+    )
     code, out, _ = run("recall", "m.npz", "--steps", 33, "--json")
     found = json.loads(out)
     assert code == 0
@@ -198,9 +229,13 @@ def test_repeated_frames_are_left_out_unless_keep_repeats_is_given(run, tmp_path
     code, _, err = run("learn", "slow.npy", "-o", "m.npz", "--hidden", 60, "--order", 1)
     assert code == 2
     assert "--drop-repeats" in err
-    code, _, err = run("learn", "slow.npy", "-o", "m.npz", "--hidden", 60, "--order", 1, "--drop-repeats", "--loop")
+    code, _, err = run(
+        "learn", "slow.npy", "-o", "m.npz", "--hidden", 60, "--order", 1, "--drop-repeats", "--loop"
+    )
     assert code == 0
-    assert "note: 18 of 27 frames equal the one before and were left out." in err  # the closing frame is not one of them
+    assert (
+        "note: 18 of 27 frames equal the one before and were left out." in err
+    )  # the closing frame is not one of them
     data = attached(sa.load(tmp_path / "m.npz")).sequences
     assert (len(data), data.closed, data.options["drop_repeats"]) == (10, 1, True)
 
@@ -224,20 +259,30 @@ def test_nearly_equal_frames_are_named_and_can_be_left_out(run, tmp_path):
     code, _, err = run("learn", "film.gif", "-o", "m.npz", "--drop-near", 1)
     left = len(attached(sa.load(tmp_path / "m.npz")).sequences)
     assert code == 0
-    assert f"note: {len(frames) - left} of {len(frames)} frames differ in at most 1 units from the last one taken and were" in err
+    assert (
+        f"note: {len(frames) - left} of {len(frames)} frames differ in at most 1 units from the "
+        "last one taken and were" in err
+    )
     assert "nearly the same" not in err
 
 
 def test_what_the_papers_network_cannot_store_the_sparse_one_is_tried_for(run, tmp_path):
-    np.save(tmp_path / "crowd.npy", sa.datasets.random_sequences(1, 60, 8, rng=0))  # many transitions of few units
+    np.save(
+        tmp_path / "crowd.npy", sa.datasets.random_sequences(1, 60, 8, rng=0)
+    )  # many transitions of few units
     code, out, err = run("learn", "crowd.npy", "-o", "m.npz", "--order", 1)
     assert code == 0
     assert out.splitlines()[1].startswith("SparseSequenceAttractor with ")
     assert "  sparse, 25 hidden neurons" in err
-    code, out, err = run("learn", "crowd.npy", "-o", "m.npz", "--order", 1, "--network", "attractor")
+    code, out, err = run(
+        "learn", "crowd.npy", "-o", "m.npz", "--order", 1, "--network", "attractor"
+    )
     assert code == 1
     assert "sparse," not in err
-    assert "try the network sparse (there are more transitions than a hidden neuron has inputs) or an order of 2" in err
+    assert (
+        "try the network sparse (there are more transitions than a hidden neuron has inputs) or an "
+        "order of 2" in err
+    )
 
 
 def test_advice_never_names_what_was_just_tried(run, tmp_path):
@@ -253,7 +298,8 @@ def test_advice_never_names_what_was_just_tried(run, tmp_path):
     assert not orders & {int(word) for word in re.findall(r"an order of (\d+)", advice)}
 
 
-# -- recall ---------------------------------------------------------------------------------------------------------
+# -- recall
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -262,21 +308,35 @@ def model(run, square, tmp_path):
     return tmp_path / "model.npz"
 
 
-def test_a_corrupted_cue_brings_the_sequence_back_and_the_overlap_is_printed_step_by_step(run, model):
+def test_a_corrupted_cue_brings_the_sequence_back_and_the_overlap_is_printed_step_by_step(
+    run, model
+):
     code, out, err = run("recall", model, "--flips", 20)
     assert (code, err) == (0, "")
     lines = out.splitlines()
     assert lines[0] == "cue: frame 0 of square, 20 of 256 units wrong"
     assert lines[2].split()[:3] == ["0", "0.844", "20"]
     assert lines[3].split() == ["1", "1.000", "0", "0:1"]
-    assert "Locked on at step 1 of 9: every frame from there to the end is right and in phase." in out
+    assert (
+        "Locked on at step 1 of 9: every frame from there to the end is right and in phase." in out
+    )
 
 
-def test_a_loop_is_judged_by_the_papers_criterion_too_and_a_film_is_not(run, model, square, tmp_path):
+def test_a_loop_is_judged_by_the_papers_criterion_too_and_a_film_is_not(
+    run, model, square, tmp_path
+):
     out = run("recall", model, "--flips", 20)[1]
-    assert "By the paper's criterion (section 6.2), the whole loop is seen in any phase: from step tau = 9 on." in out
+    assert (
+        "By the paper's criterion (section 6.2), the whole loop is seen in any phase: from step "
+        "tau = 9 on." in out
+    )
     found = json.loads(run("recall", model, "--flips", 20, "--json")[1])
-    assert (found["tau"], found["period"], found["lock_step"], found["final_overlap"]) == (9, 9, 1, 1.0)
+    assert (found["tau"], found["period"], found["lock_step"], found["final_overlap"]) == (
+        9,
+        9,
+        1,
+        1.0,
+    )
     assert found["criterion"] == "locked on: every frame from there to the end right and in phase"
     assert run("learn", square, "-o", "open.npz", "--hidden", 60)[0] == 0
     assert "section 6.2" not in run("recall", "open.npz", "--flips", 20, "--trials", 3)[1]
@@ -290,17 +350,26 @@ def test_a_stored_cue_that_does_not_bring_its_sequence_back_ends_with_1(run, tmp
     assert "Not recalled" in out
     assert "Worst step: " in out
     assert run("recall", "m.npz", "--json")[0] == 1
-    assert run("recall", "m.npz", "--flips", 15)[0] == 0  # what a corrupted cue does is the answer that was asked for
+    assert (
+        run("recall", "m.npz", "--flips", 15)[0] == 0
+    )  # what a corrupted cue does is the answer that was asked for
 
 
 def test_all_forms_of_output_are_written_and_can_be_read_again(run, model, tmp_path):
     names = ["r.gif", "r.webp", "r.png", "r.npz", "r.csv", "r.txt", "frames"]
-    code, out, _ = run("recall", model, "--flips", 20, *[word for name in names for word in ("-o", name)])
+    code, out, _ = run(
+        "recall", model, "--flips", 20, *[word for name in names for word in ("-o", name)]
+    )
     assert code == 0
     for name in [*names, "r.gif-strip.png", "r.webp-strip.png"]:
         assert f"wrote {name}" in out
     expected = np.vstack([PATTERNS, PATTERNS[:1]])[1:]
-    for name, options in (("r.csv", {}), ("r.txt", {}), ("frames", {}), ("r.npz", {"key": "recall"})):
+    for name, options in (
+        ("r.csv", {}),
+        ("r.txt", {}),
+        ("frames", {}),
+        ("r.npz", {"key": "recall"}),
+    ):
         assert np.array_equal(sa.io.load(tmp_path / name, **options)[1:], expected), name
     with Image.open(tmp_path / "r.gif") as gif, Image.open(tmp_path / "r.webp") as webp:
         assert gif.n_frames == webp.n_frames == 10
@@ -315,11 +384,17 @@ def test_each_animation_gets_a_strip_of_its_own(run, model, tmp_path):
     assert run("recall", model, "--flips", 20, "-o", "r.gif")[0] == 0
     first = (tmp_path / "r.gif-strip.png").read_bytes()
     assert run("recall", model, "--flips", 90, "-o", "r.webp")[0] == 0
-    assert (tmp_path / "r.gif-strip.png").read_bytes() == first != (tmp_path / "r.webp-strip.png").read_bytes()
+    assert (
+        (tmp_path / "r.gif-strip.png").read_bytes()
+        == first
+        != (tmp_path / "r.webp-strip.png").read_bytes()
+    )
 
 
 @pytest.mark.parametrize("name", ["r.pdf", "r.svg"])
-def test_a_strip_for_a_paper_is_the_same_file_each_time_and_has_the_pixels_of_the_png(run, model, tmp_path, name):
+def test_a_strip_for_a_paper_is_the_same_file_each_time_and_has_the_pixels_of_the_png(
+    run, model, tmp_path, name
+):
     contents = []
     for _ in range(2):
         assert run("recall", model, "--flips", 20, "-o", name, "-o", "r.png")[0] == 0
@@ -345,7 +420,9 @@ def test_a_video_is_written(run, model, tmp_path):
 def test_in_the_gif_wrong_units_have_colours_of_their_own(run, tmp_path):
     X = sa.datasets.random_periodic(12, 64, rng=0)
     np.save(tmp_path / "x.npy", X.reshape(12, 8, 8))
-    assert run("learn", "x.npy", "-o", "m.npz", "--network", "hebbian")[0] == 1  # not all of it is stored
+    assert (
+        run("learn", "x.npy", "-o", "m.npz", "--network", "hebbian")[0] == 1
+    )  # not all of it is stored
     assert run("recall", "m.npz", "--flips", 24, "-o", "r.gif")[0] == 0
     with Image.open(tmp_path / "r.gif") as gif:
         gif.seek(1)
@@ -354,7 +431,9 @@ def test_in_the_gif_wrong_units_have_colours_of_their_own(run, tmp_path):
 
 
 def test_a_cue_may_be_a_file_a_name_and_a_frame_or_occluded(run, model, tmp_path):
-    Image.fromarray(np.where(np.arange(16) < 12, FRAMES[4], 0).astype(np.uint8)).save(tmp_path / "half.png")
+    Image.fromarray(np.where(np.arange(16) < 12, FRAMES[4], 0).astype(np.uint8)).save(
+        tmp_path / "half.png"
+    )
     code, out, _ = run("recall", model, "--cue", "half.png", "--json")
     found = json.loads(out)
     assert code == 0
@@ -367,7 +446,9 @@ def test_a_cue_may_be_a_file_a_name_and_a_frame_or_occluded(run, model, tmp_path
 
 
 def test_a_cue_for_pictures_may_be_a_table_of_units(run, model, tmp_path):
-    np.savetxt(tmp_path / "first.csv", (FRAMES[:1].reshape(1, -1) > 0).astype(int), fmt="%d", delimiter=",")
+    np.savetxt(
+        tmp_path / "first.csv", (FRAMES[:1].reshape(1, -1) > 0).astype(int), fmt="%d", delimiter=","
+    )
     code, out, _ = run("recall", "model.npz", "--cue", "first.csv")
     assert code == 0
     assert "nearest to frame 0 of square (overlap 1.000)" in out
@@ -395,7 +476,10 @@ def test_the_last_frame_is_a_cue_where_the_number_of_steps_is_given(run, tmp_pat
 def test_trials_count_how_often_it_works(run, model):
     code, out, _ = run("recall", model, "--flips", 10, "--trials", 12)
     assert code == 0
-    assert "12 of 12 trials locked on: every frame from there to the end right and in phase (95% interval 0.76 to 1.00)" in out
+    assert (
+        "12 of 12 trials locked on: every frame from there to the end right and in phase (95% "
+        "interval 0.76 to 1.00)" in out
+    )
     _, out, _ = run("recall", model, "--flips", 128, "--trials", 12, "--json")
     assert json.loads(out)["successes"] < 12
 
@@ -412,7 +496,9 @@ def test_a_cue_with_the_seed_of_random_data_has_flips_of_both_kinds(run, tmp_pat
         turned = (file["cue"].ravel() > 0) != (X[0] > 0)
     assert turned.sum() == 40
     assert 0.2 < (X[0][turned] > 0).mean() < 0.8
-    assert np.array_equal(np.flatnonzero(turned), np.flatnonzero(sa.noise.flip(X[0], 40, rng=seed) != X[0]))
+    assert np.array_equal(
+        np.flatnonzero(turned), np.flatnonzero(sa.noise.flip(X[0], 40, rng=seed) != X[0])
+    )
 
 
 def test_a_model_without_its_sequences_still_recalls_from_a_file(run, square, tmp_path):
@@ -431,7 +517,8 @@ def test_steps_beyond_what_was_stored_have_no_truth_and_do_not_fail(run, square)
     assert "       -      -" in out
 
 
-# -- what can go wrong ----------------------------------------------------------------------------------------------
+# -- what can go wrong
+# ----------------------------------------------------------------------------------------------
 
 
 def folder_state(folder):
@@ -473,7 +560,9 @@ def folder_state(folder):
     ],
     ids=" ".join,
 )
-def test_a_mistake_is_one_sentence_and_exit_code_2_and_nothing_is_written(run, model, square, tmp_path, words):
+def test_a_mistake_is_one_sentence_and_exit_code_2_and_nothing_is_written(
+    run, model, square, tmp_path, words
+):
     (tmp_path / "cut.gif").write_bytes(square.read_bytes()[:300])
     (tmp_path / "cut.npz").write_bytes(model.read_bytes()[:3000])
     (tmp_path / "empty").mkdir()
@@ -487,23 +576,36 @@ def test_a_mistake_is_one_sentence_and_exit_code_2_and_nothing_is_written(run, m
     assert folder_state(tmp_path) == before
 
 
-def test_the_certified_radius_is_reported_and_nothing_is_promised_for_wrong_transitions(run, square, tmp_path):
+def test_the_certified_radius_is_reported_and_nothing_is_promised_for_wrong_transitions(
+    run, square, tmp_path
+):
     code, out, _ = run("learn", square, "-o", "m.npz", "--hidden", 100, "--json")
     radius = json.loads(out)["certified_radius"]
     assert code == 0
-    assert radius == sa.certify(sa.load(tmp_path / "m.npz"), PATTERNS, method="count", attack=False).radius.min() > 0
+    assert (
+        radius
+        == sa.certify(
+            sa.load(tmp_path / "m.npz"), PATTERNS, method="count", attack=False
+        ).radius.min()
+        > 0
+    )
     printed = run("learn", square, "-o", "m.npz", "--hidden", 100)[1]
     assert f"is proven to withstand any {radius} wrong unit" in printed
     assert "`seqattractor inspect` looks closer and may prove more" in printed
     np.save(tmp_path / "hard.npy", sa.datasets.random_periodic(60, 30, rng=0))
     _, out, _ = run("learn", "hard.npy", "-o", "m.npz", "--hidden", 10, "--max-epochs", 20)
     assert "proven" not in out
-    code, _, err = run("learn", square, "-o", "m.npz", "--network", "one-hot", "--set", "tolerance=0")
+    code, _, err = run(
+        "learn", square, "-o", "m.npz", "--network", "one-hot", "--set", "tolerance=0"
+    )
     assert code == 0
     assert "recall from noise is fragile" in err
 
 
 def test_a_cue_from_an_npz_file_names_its_array(run, model, tmp_path):
     np.savez(tmp_path / "cues.npz", a=FRAMES[2:3], b=FRAMES[5:6])
-    assert "nearest to frame 5" in json.loads(run("recall", model, "--cue", "cues.npz", "--key", "b", "--json")[1])["cue"]
+    assert (
+        "nearest to frame 5"
+        in json.loads(run("recall", model, "--cue", "cues.npz", "--key", "b", "--json")[1])["cue"]
+    )
     assert run("recall", model, "--cue", "cues.npz")[0] == 2

@@ -1,4 +1,6 @@
-"""The one progress display: lines where there is no terminal, a bar where there is one, and nothing for programs."""
+"""The one progress display: lines where there is no terminal, a bar where there is one, and nothing
+for programs.
+"""
 
 import contextlib
 import os
@@ -25,7 +27,12 @@ def test_without_a_terminal_a_line_comes_at_the_end(capsys):
 
 
 def test_now_and_then_a_line_counts_trials_and_failures(capsys, monkeypatch):
-    moments = [(1.0, Progress(5, 0, 30)), (9.0, Progress(6, 0, 30)), (12.0, Progress(16, 2, 30)), (20.0, Progress(20, 2, 30))]
+    moments = [
+        (1.0, Progress(5, 0, 30)),
+        (9.0, Progress(6, 0, 30)),
+        (12.0, Progress(16, 2, 30)),
+        (20.0, Progress(20, 2, 30)),
+    ]
     now = iter([0.0, *(seconds for seconds, _ in moments)])
     monkeypatch.setattr(progress.time, "monotonic", lambda: next(now))
     with trial_progress("sweep") as show:
@@ -44,12 +51,21 @@ def test_for_a_program_there_is_nothing_to_see(capsys):
 
 def test_python_users_get_the_same_with_verbose(capsys, tmp_path):
     news = []
-    run_sweep(Grid({"network": "lookup", "n": 20, "t": 5}, trials=3), tmp_path / "s.db", verbose=True, progress=news.append)
+    run_sweep(
+        Grid({"network": "lookup", "n": 20, "t": 5}, trials=3),
+        tmp_path / "s.db",
+        verbose=True,
+        progress=news.append,
+    )
     sa.compare("random", ["lookup"], values=[5], trials=2, verbose=True)
     sa.measure_capacity("hebbian", n=20, flips=1, max_trials=4, verbose=True)
     printed = capsys.readouterr()
     assert printed.out == ""
-    assert printed.err.splitlines() == ["sweep: 3 of 3 trials", "compare random: 2 of 2 trials", "capacity: 4 of 4 trials"]
+    assert printed.err.splitlines() == [
+        "sweep: 3 of 3 trials",
+        "compare random: 2 of 2 trials",
+        "capacity: 4 of 4 trials",
+    ]
     assert news[-1] == Progress(3, 0, 3)
     with pytest.raises(TypeError, match="verbose must be True or False"):
         sa.compare("random", ["lookup"], values=[5], trials=2, verbose="yes")
@@ -57,7 +73,9 @@ def test_python_users_get_the_same_with_verbose(capsys, tmp_path):
 
 
 def epochs_printed(seconds_per_epoch, epochs, monkeypatch, capsys):
-    """The epochs of which a fit without a terminal prints a line with verbose=1, if each takes so many seconds."""
+    """The epochs of which a fit without a terminal prints a line with verbose=1, if each takes so
+    many seconds.
+    """
     now = 0.0
     monkeypatch.setattr(progress.time, "monotonic", lambda: now)
 
@@ -72,13 +90,20 @@ def epochs_printed(seconds_per_epoch, epochs, monkeypatch, capsys):
     assert printed.out == ""
     return [
         int(number)
-        for number in re.findall(r"^learning: (\d+) of \d+ epochs, 0 hidden, \d+ visible errors$", printed.err, re.MULTILINE)
+        for number in re.findall(
+            r"^learning: (\d+) of \d+ epochs, 0 hidden, \d+ visible errors$",
+            printed.err,
+            re.MULTILINE,
+        )
     ]
 
 
 def test_a_long_fit_prints_lines_and_a_short_one_prints_one(capsys, monkeypatch):
     assert epochs_printed(0.001, 300, monkeypatch, capsys) == [300]
-    assert epochs_printed(3.0, 9, monkeypatch, capsys) == [5, 9]  # 12 s after the start, and the end
+    assert epochs_printed(3.0, 9, monkeypatch, capsys) == [
+        5,
+        9,
+    ]  # 12 s after the start, and the end
     assert epochs_printed(60.0, 3, monkeypatch, capsys) == [2, 3]
 
 
@@ -86,14 +111,20 @@ def test_on_a_terminal_fit_draws_a_bar():
     pty = pytest.importorskip("pty")  # only where there are terminals of this kind
     code = (
         "import seqattractor as sa\nX = sa.datasets.random_periodic(8, 40, rng=0)\n"
-        "net = sa.VisibleNetwork(engine='reference', random_state=0, verbose=1).fit(X)\nprint(net.n_iter_)"
+        "net = sa.VisibleNetwork(engine='reference', random_state=0, "
+        "verbose=1).fit(X)\nprint(net.n_iter_)"
     )
     seen, terminal = pty.openpty()
     environment = os.environ | {"TERM": "xterm", "COLUMNS": "100"}
     drawn = b""
-    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=terminal, env=environment) as process:
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=terminal, env=environment
+    ) as process:
         os.close(terminal)
-        with os.fdopen(seen, "rb", buffering=0) as screen, contextlib.suppress(OSError):  # at its end a terminal is an error
+        with (
+            os.fdopen(seen, "rb", buffering=0) as screen,
+            contextlib.suppress(OSError),
+        ):  # at its end a terminal is an error
             while part := screen.read(4096):
                 drawn += part
         epochs = int(process.stdout.read())

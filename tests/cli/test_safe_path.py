@@ -1,4 +1,6 @@
-"""Files in the current folder that have the names of modules are not run, whatever starts Python processes."""
+"""Files in the current folder that have the names of modules are not run, whatever starts Python
+processes.
+"""
 
 import os
 import subprocess
@@ -11,8 +13,33 @@ import seqattractor
 from seqattractor._children import safe_path
 
 SOURCE = Path(seqattractor.__file__).parent
-HOSTILE = ("selectors", "seqattractor", "json", "numpy", "random", "pickle", "runpy", "multiprocessing", "ctypes")
-SWEEP = ["sweep", "run", "--network", "lookup", "--n", "20", "--t", "5", "--trials", "8", "--jobs", "2", "-o", "../s.db"]
+HOSTILE = (
+    "selectors",
+    "seqattractor",
+    "json",
+    "numpy",
+    "random",
+    "pickle",
+    "runpy",
+    "multiprocessing",
+    "ctypes",
+)
+SWEEP = [
+    "sweep",
+    "run",
+    "--network",
+    "lookup",
+    "--n",
+    "20",
+    "--t",
+    "5",
+    "--trials",
+    "8",
+    "--jobs",
+    "2",
+    "-o",
+    "../s.db",
+]
 
 CONSOLE_SCRIPT = """from seqattractor.cli import main
 
@@ -23,18 +50,24 @@ if __name__ == "__main__":
 
 @pytest.fixture
 def run(tmp_path):
-    """Run a command, by a script whose folder is the first on the path, in a folder that is full of hostile files."""
+    """Run a command, by a script whose folder is the first on the path, in a folder that is full of
+    hostile files.
+    """
     for folder in ("bin", "here"):
         (tmp_path / folder).mkdir()
     trace = tmp_path / "trace"
     for name in HOSTILE:
-        (tmp_path / "here" / f"{name}.py").write_text(f"open({str(trace)!r}, 'a').write('{name}, ')\n")
+        (tmp_path / "here" / f"{name}.py").write_text(
+            f"open({str(trace)!r}, 'a').write('{name}, ')\n"
+        )
 
     def run(*arguments):
         script = tmp_path / "bin" / "main"
         script.write_text(CONSOLE_SCRIPT)
         command = [sys.executable, str(script), *arguments]
-        done = subprocess.run(command, cwd=tmp_path / "here", capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            command, cwd=tmp_path / "here", capture_output=True, text=True, check=False
+        )
         assert not trace.exists(), f"{trace.read_text()} were run"
         assert done.returncode == 0, done.stderr
         return done.stdout
@@ -61,7 +94,19 @@ def test_reading_a_picture_runs_nothing_of_the_current_folder(run, tmp_path):
     "arguments",
     [
         [*SWEEP, "--dask", "local"],
-        ["capacity", "--network", "hebbian", "--n", "20", "--flips", "1", "--max-trials", "8", "--jobs", "2"],
+        [
+            "capacity",
+            "--network",
+            "hebbian",
+            "--n",
+            "20",
+            "--flips",
+            "1",
+            "--max-trials",
+            "8",
+            "--jobs",
+            "2",
+        ],
         ["compare", "--use", "../mine.py", "--networks", "lookup", "--jobs", "2"],
         ["reproduce", "table1", "--quick", "--jobs", "2", "-o", "../report"],
     ],
@@ -70,7 +115,9 @@ def test_reading_a_picture_runs_nothing_of_the_current_folder(run, tmp_path):
 def test_commands_that_start_processes_run_nothing_of_the_current_folder(run, tmp_path, arguments):
     if "--dask" in arguments:
         pytest.importorskip("distributed")
-    (tmp_path / "mine.py").write_text("import seqattractor as sa\n\nmine = sa.zoo.LookupMemory(order=2)\n")
+    (tmp_path / "mine.py").write_text(
+        "import seqattractor as sa\n\nmine = sa.zoo.LookupMemory(order=2)\n"
+    )
     run(*arguments)
 
 

@@ -17,11 +17,23 @@ from seqattractor.study import read_grid
         (["lern"], "No such command 'lern'. Did you mean 'learn'?"),
         (["RECALL"], "No such command 'RECALL'. Did you mean 'recall'?"),
         (["sweep", "stauts"], "No such command 'stauts'. Did you mean 'status'?"),
-        (["learn", "README.txt", "-o", "x.npz", "--network", "sparce"], "there is no network 'sparce'; did you mean 'sparse'?"),
-        (["compare", "--networks", "lookpu"], "there is no network 'lookpu'; did you mean 'lookup'?"),
-        (["compare", "--networks", "yardstik"], "there is no network 'yardstik'; did you mean 'yardstick'?"),
+        (
+            ["learn", "README.txt", "-o", "x.npz", "--network", "sparce"],
+            "there is no network 'sparce'; did you mean 'sparse'?",
+        ),
+        (
+            ["compare", "--networks", "lookpu"],
+            "there is no network 'lookpu'; did you mean 'lookup'?",
+        ),
+        (
+            ["compare", "--networks", "yardstik"],
+            "there is no network 'yardstik'; did you mean 'yardstick'?",
+        ),
         (["reproduce", "theorms"], "there is no target 'theorms'; did you mean 'theorems'?"),
-        (["reproduce", "nieghbours"], "there is no target 'nieghbours'; did you mean 'neighbours'?"),
+        (
+            ["reproduce", "nieghbours"],
+            "there is no target 'nieghbours'; did you mean 'neighbours'?",
+        ),
     ],
 )
 def test_the_command_line_suggests_similar_names(run, words, message, tmp_path, monkeypatch):
@@ -35,7 +47,10 @@ def test_the_command_line_suggests_similar_names(run, words, message, tmp_path, 
 
 def test_where_nothing_is_like_it_all_names_are_listed(run):
     assert "No such command 'qqq'.\n" in run("qqq")[2]
-    assert ", ".join(REGISTRY) + ", and together paper, ours, rival, yardstick and all." in run("compare", "--networks", "qqq")[2]
+    assert (
+        ", ".join(REGISTRY) + ", and together paper, ours, rival, yardstick and all."
+        in run("compare", "--networks", "qqq")[2]
+    )
     assert ", ".join(TARGETS) + ", and together neighbours and all." in run("reproduce", "qqq")[2]
 
 

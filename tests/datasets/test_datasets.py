@@ -13,16 +13,23 @@ from quiet import fit_quietly
 
 
 def can_be_made_without_hidden_neurons(X, neuron):
-    """Linear programming: is there a w with w.x(t) >= 0 where the neuron is on next, and w.x(t) <= -1 where it is off?"""
+    """Linear programming: is there a w with w.x(t) >= 0 where the neuron is on next, and w.x(t) <=
+    -1 where it is off?
+    """
     inputs, on = X[:-1].astype(float), X[1:, neuron] > 0
     result = linprog(
-        np.zeros(X.shape[1]), A_ub=np.where(on[:, None], -inputs, inputs), b_ub=np.where(on, 0.0, -1.0), bounds=(None, None)
+        np.zeros(X.shape[1]),
+        A_ub=np.where(on[:, None], -inputs, inputs),
+        b_ub=np.where(on, 0.0, -1.0),
+        bounds=(None, None),
     )
     assert result.status in (0, 2)
     return result.status == 0
 
 
-@pytest.mark.parametrize("X", [sa.datasets.xor(), sa.datasets.toy(1), sa.datasets.toy(2)], ids=["xor", "toy1", "toy2"])
+@pytest.mark.parametrize(
+    "X", [sa.datasets.xor(), sa.datasets.toy(1), sa.datasets.toy(2)], ids=["xor", "toy1", "toy2"]
+)
 def test_some_neuron_of_the_toy_sequences_is_impossible_without_hidden_neurons(X):
     assert not all(can_be_made_without_hidden_neurons(X, j) for j in range(X.shape[1]))
     assert fit_quietly(sa.VisibleNetwork(random_state=0), X).score(X) < 1
@@ -33,9 +40,16 @@ def test_toy_sequences_are_learned_and_recalled_with_two_of_ten_units_flipped(wh
     X = sa.datasets.toy(which)
     assert X.shape == (6, 10)
     assert not sa.find_conflicts(X)
-    cues = np.array([X[0] * np.where(np.isin(range(10), pair), -1, 1) for pair in itertools.combinations(range(10), 2)])
+    cues = np.array(
+        [
+            X[0] * np.where(np.isin(range(10), pair), -1, 1)
+            for pair in itertools.combinations(range(10), 2)
+        ]
+    )
     recalled = []
-    for seed in range(1000, 1005):  # the sequences were chosen by their recall with seeds 0 to 11: these are others
+    for seed in range(
+        1000, 1005
+    ):  # the sequences were chosen by their recall with seeds 0 to 11: these are others
         net = fit_quietly(sa.SequenceAttractor(n_hidden=50, random_state=seed), X)
         assert net.score(X) == 1.0
         recalled += [sa.retrieved(path, X) for path in net.recall(cues, steps=25)]
@@ -43,10 +57,15 @@ def test_toy_sequences_are_learned_and_recalled_with_two_of_ten_units_flipped(wh
 
 
 def test_xor_is_learned_with_thresholds_that_break_the_symmetry():
-    """Without thresholds the network is odd, next(-x) = -next(x), and xor() asks for the contrary."""
+    """Without thresholds the network is odd, next(-x) = -next(x), and xor() asks for the
+    contrary.
+    """
     X = sa.datasets.xor()
     for seed in range(1000, 1010):  # the thresholds were chosen on seeds 0 to 4: these are others
-        net = fit_quietly(sa.SequenceAttractor(50, input_threshold=0.5, target_threshold=1.0, random_state=seed), X)
+        net = fit_quietly(
+            sa.SequenceAttractor(50, input_threshold=0.5, target_threshold=1.0, random_state=seed),
+            X,
+        )
         assert np.array_equal(net.recall(X[0], steps=4), X)
         plain = fit_quietly(sa.SequenceAttractor(50, random_state=seed), X)
         assert np.array_equal(plain.step(-X), -plain.step(X))
@@ -54,7 +73,12 @@ def test_xor_is_learned_with_thresholds_that_break_the_symmetry():
 
 
 @settings(max_examples=60)
-@given(T=st.integers(2, 17), N=st.integers(4, 12), seed=st.integers(0, 999), bias=st.sampled_from([0, 0.5]))
+@given(
+    T=st.integers(2, 17),
+    N=st.integers(4, 12),
+    seed=st.integers(0, 999),
+    bias=st.sampled_from([0, 0.5]),
+)
 def test_patterns_are_drawn_one_after_another_and_again_if_they_were_there(T, N, seed, bias):
     rng, same = np.random.default_rng(seed), np.random.default_rng(seed)
     drawn = []
@@ -66,7 +90,12 @@ def test_patterns_are_drawn_one_after_another_and_again_if_they_were_there(T, N,
 
 
 @settings(max_examples=40)
-@given(T=st.integers(2, 30), N=st.integers(5, 30), seed=st.integers(0, 999), correlation=st.sampled_from([0, 0.5]))
+@given(
+    T=st.integers(2, 30),
+    N=st.integers(5, 30),
+    seed=st.integers(0, 999),
+    correlation=st.sampled_from([0, 0.5]),
+)
 def test_random_periodic_sequences_close_and_never_repeat(T, N, seed, correlation):
     X = sa.datasets.random_periodic(T, N, correlation=correlation, rng=seed)
     assert X.shape == (T, N)

@@ -55,7 +55,8 @@ def test_a_digit_stays_on_the_canvas_and_moves_a_tenth_of_it_or_bounces(seed):
 
 
 def test_sequences_with_a_conflict_are_drawn_again():
-    # One small dot on a small canvas: nearly every second sequence would meet a frame with another successor.
+    # One small dot on a small canvas: nearly every second sequence would meet a frame with another
+    # successor.
     dot = np.ones((1, 2, 2))
     for seed in range(5):
         X = moving_digits(4, 4, size=8, n_digits=1, digits=dot, rng=seed)

@@ -48,7 +48,9 @@ def test_it_moves_smoothly_and_both_legs_swing(X):
     assert changed.min() > 100
     assert changed.max() < 1000
     # three strides make six steps: the width of the lower legs has six maxima around the loop
-    width = np.array([np.ptp(np.flatnonzero(f[100:].any(axis=0))) for f in frames[:103]], dtype=float)
+    width = np.array(
+        [np.ptp(np.flatnonzero(f[100:].any(axis=0))) for f in frames[:103]], dtype=float
+    )
     assert np.argmax(np.abs(np.fft.rfft(width))[1:]) + 1 == 6
 
 

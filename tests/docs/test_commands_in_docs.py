@@ -1,4 +1,6 @@
-"""Every command that a page shows can be typed: commands, options, values and names exist, and what is quick is really run."""
+"""Every command that a page shows can be typed: commands, options, values and names exist, and what
+is quick is really run.
+"""
 
 import ast
 import re
@@ -22,14 +24,25 @@ from shown_commands import parse, quoted, run, shown
 
 ROOT = Path(__file__).parents[2]
 # Not the changelog, which lists what there once was.
-DOCUMENTS = sorted({*ROOT.glob("*.md"), *ROOT.glob("docs/*.rst"), *ROOT.glob("docs/*.inc")} - {ROOT / "CHANGELOG.md"})
-SCRIPTS = sorted(path for folder in ("benchmarks", "examples", "release") for path in (ROOT / folder).glob("*.py"))
+DOCUMENTS = sorted(
+    {*ROOT.glob("*.md"), *ROOT.glob("docs/*.rst"), *ROOT.glob("docs/*.inc")}
+    - {ROOT / "CHANGELOG.md"}
+)
+SCRIPTS = sorted(
+    path
+    for folder in ("benchmarks", "examples", "release")
+    for path in (ROOT / folder).glob("*.py")
+)
 PAGES = [*DOCUMENTS, ROOT / "paper" / "paper.md", *SCRIPTS]
 SMALL = ["--n", "20", "--m", "10", "--t", "5", "--flips", "1", "--trials", "1", "--jobs", "1"]
 NUMBERS = ("FLIPS", "TRIALS")  # which the reader chooses
 MISSPELT = ["seqattractor", "lern", "cat.gif"]  # docs/notebooks.rst shows how a mistake is answered
-EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
-MAKE_TARGETS = re.search(r"^\.PHONY: (.+)$", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)[1].split()
+EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"][
+    "optional-dependencies"
+]
+MAKE_TARGETS = re.search(
+    r"^\.PHONY: (.+)$", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE
+)[1].split()
 
 
 def text_of(path):
@@ -67,7 +80,9 @@ def folder_of_a_reader(tmp_path, monkeypatch):
 
 
 @pytest.mark.usefixtures("folder_of_a_reader")
-@pytest.mark.parametrize("page", [page for page in PAGES if shown(text_of(page))], ids=lambda page: page.stem)
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if shown(text_of(page))], ids=lambda page: page.stem
+)
 def test_every_command_in_a_block_of_a_page_can_be_typed(page):
     for words in shown(text_of(page)):
         if words != MISSPELT:
@@ -75,7 +90,9 @@ def test_every_command_in_a_block_of_a_page_can_be_typed(page):
 
 
 @pytest.mark.usefixtures("folder_of_a_reader")
-@pytest.mark.parametrize("page", [page for page in PAGES if quoted(text_of(page))], ids=lambda page: page.stem)
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if quoted(text_of(page))], ids=lambda page: page.stem
+)
 def test_every_command_in_a_sentence_of_a_page_can_be_typed(page):
     for words in quoted(text_of(page)):
         with suppress(click.MissingParameter):  # a sentence about an option need not name the file
@@ -94,7 +111,11 @@ def test_every_option_that_a_page_names_exists():
     known = {"--help", *all_options(group)} | {
         word for path in SCRIPTS for word in re.findall(r'"(--[a-z-]+)"', path.read_text())
     }
-    named = {word for page in PAGES for _, word in re.findall(r"(?<!`)(`{1,2})(--[a-z-]+)\b[^`]*\1", text_of(page))}
+    named = {
+        word
+        for page in PAGES
+        for _, word in re.findall(r"(?<!`)(`{1,2})(--[a-z-]+)\b[^`]*\1", text_of(page))
+    }
     assert len(named) > 50
     assert named - known == set()
 
@@ -127,14 +148,29 @@ def test_what_pages_do_with_files_of_the_reader_works():
     save_gif("cat.gif", textured_film(n_frames=8, height=32, width=40))
     save_gif("gallop.gif", textured_film(n_frames=8, height=56, width=96))
     save_film("film.gif", grey_film(n_frames=8, colour=True))
-    sa.io.write_midi("tune.mid", np.array([[1, -1, -1], [-1, 1, -1], [1, -1, -1], [-1, -1, 1]]), range(60, 63))
-    one_after_another = {cell: [start + 0.1 * cell + 0.05 for start, _ in LAPS] for cell in range(25)}
+    sa.io.write_midi(
+        "tune.mid", np.array([[1, -1, -1], [-1, 1, -1], [1, -1, -1], [-1, -1, 1]]), range(60, 63)
+    )
+    one_after_another = {
+        cell: [start + 0.1 * cell + 0.05 for start, _ in LAPS] for cell in range(25)
+    }
     write_session("session.nwb", with_epochs(with_spikes(empty_session(), one_after_another)))
-    pages = [page for page in PAGES if not page.stem.startswith("tutorial_")]  # these have test_tutorials.py
-    commands = [" ".join(words) for page in pages for words in shown(text_of(page)) if words[1] in ("learn", "recall", "inspect")]
+    pages = [
+        page for page in PAGES if not page.stem.startswith("tutorial_")
+    ]  # these have test_tutorials.py
+    commands = [
+        " ".join(words)
+        for page in pages
+        for words in shown(text_of(page))
+        if words[1] in ("learn", "recall", "inspect")
+    ]
     printed = {command: run(command.split()[1:]) for command in dict.fromkeys(commands)}
     assert len(printed) >= 10
-    shown_output = re.search(r"(note: frame 0 of tune.*?)\s+\.\.\.", (ROOT / "docs" / "own_data.rst").read_text(), re.DOTALL)[1]
+    shown_output = re.search(
+        r"(note: frame 0 of tune.*?)\s+\.\.\.",
+        (ROOT / "docs" / "own_data.rst").read_text(),
+        re.DOTALL,
+    )[1]
     assert " ".join(shown_output.split()) in printed["seqattractor learn tune.mid -o tune.npz"]
 
 
@@ -154,4 +190,7 @@ def test_the_sweeps_of_a_page_work(page):
 
 def test_the_answer_to_a_misspelt_command_is_the_one_that_is_shown():
     answer = CliRunner().invoke(group, MISSPELT[1:]).output.splitlines()[-1]
-    assert f"    $ {' '.join(MISSPELT)}\n    {answer}\n" in (ROOT / "docs" / "notebooks.rst").read_text()
+    assert (
+        f"    $ {' '.join(MISSPELT)}\n    {answer}\n"
+        in (ROOT / "docs" / "notebooks.rst").read_text()
+    )

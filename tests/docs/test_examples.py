@@ -32,7 +32,10 @@ def test_the_promised_examples_are_there():
 
 @pytest.mark.parametrize(
     "path",
-    [pytest.param(path, marks=pytest.mark.slow) if path.stem in SLOW else path for path in EXAMPLES],
+    [
+        pytest.param(path, marks=pytest.mark.slow) if path.stem in SLOW else path
+        for path in EXAMPLES
+    ],
     ids=[path.stem for path in EXAMPLES],
 )
 def test_the_example_runs_and_draws_a_picture(path, capsys, monkeypatch, tmp_path):
@@ -56,4 +59,6 @@ def test_the_example_runs_and_draws_a_picture(path, capsys, monkeypatch, tmp_pat
     assert path.stem not in MOVING or list(tmp_path.glob("*.gif"))
     if path.stem == "plot_grey_film":  # the guide shows its table
         page = (path.parents[1] / "docs" / "encoders.rst").read_text()
-        assert [line for line in printed.splitlines()[1:] if f"    {line.rstrip()}\n" not in page] == []
+        assert [
+            line for line in printed.splitlines()[1:] if f"    {line.rstrip()}\n" not in page
+        ] == []

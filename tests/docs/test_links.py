@@ -1,4 +1,6 @@
-"""Links lead somewhere, without a look at the web: to pages, headings, labels, pictures and files of the repository."""
+"""Links lead somewhere, without a look at the web: to pages, headings, labels, pictures and files
+of the repository.
+"""
 
 import re
 from pathlib import Path
@@ -7,8 +9,22 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-MARKDOWN = sorted({*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("paper/*.md"), *ROOT.glob(".github/*.md")})
-PAGES = sorted({*DOCS.glob("*.rst"), *DOCS.glob("*.inc"), *ROOT.glob("examples/plot_*.py"), ROOT / "examples" / "README.rst"})
+MARKDOWN = sorted(
+    {
+        *ROOT.glob("*.md"),
+        *ROOT.glob("docs/*.md"),
+        *ROOT.glob("paper/*.md"),
+        *ROOT.glob(".github/*.md"),
+    }
+)
+PAGES = sorted(
+    {
+        *DOCS.glob("*.rst"),
+        *DOCS.glob("*.inc"),
+        *ROOT.glob("examples/plot_*.py"),
+        ROOT / "examples" / "README.rst",
+    }
+)
 # What Sphinx writes when it builds the documentation.
 BUILT = {"gallery/index", "generated/cli"}
 # Paths on pages begin here.
@@ -40,25 +56,48 @@ def dead_links_of_markdown(page):
         if re.match(r"[a-z]+:", file):
             continue
         path = page.parent / file if file else page
-        if not path.exists() or (heading and heading not in headings(path.read_text(encoding="utf-8"))):
+        if not path.exists() or (
+            heading and heading not in headings(path.read_text(encoding="utf-8"))
+        ):
             yield "".join(target)
 
 
 def dead_links_of_rst(text, labels):
     """The pages, labels, pictures and included files of a page that are not there."""
     contents = re.findall(r"^\.\. toctree::\n((?:   .*\n|\n)+)", text, flags=re.MULTILINE)
-    entries = [line.strip() for block in contents for line in block.splitlines() if line.strip() and ":" not in line]
-    named = re.findall(r":doc:`(?:[^`<]*<)?([^`>]+)>?`", text) + re.findall(r":link: (\S+)\n +:link-type: doc", text) + entries
+    entries = [
+        line.strip()
+        for block in contents
+        for line in block.splitlines()
+        if line.strip() and ":" not in line
+    ]
+    named = (
+        re.findall(r":doc:`(?:[^`<]*<)?([^`>]+)>?`", text)
+        + re.findall(r":link: (\S+)\n +:link-type: doc", text)
+        + entries
+    )
     yield from (name for name in named if name not in BUILT and not list(DOCS.glob(f"{name}.*")))
-    yield from (name for name in re.findall(r":ref:`(?:[^`<]*<)?([^`>]+)>?`", text) if name not in labels)
-    files = re.findall(r"^ *\.\. (?:image|figure|include|literalinclude):: (\S+)", text, flags=re.MULTILINE)
-    drawn = re.compile(r"gallery/images/sphx_glr_(plot_\w+)_\d{3}\.png")  # by an example, when the gallery is built
-    yield from (name for name in files if not (DOCS / drawn.sub(r"../examples/\1.py", name)).exists())
+    yield from (
+        name for name in re.findall(r":ref:`(?:[^`<]*<)?([^`>]+)>?`", text) if name not in labels
+    )
+    files = re.findall(
+        r"^ *\.\. (?:image|figure|include|literalinclude):: (\S+)", text, flags=re.MULTILINE
+    )
+    drawn = re.compile(
+        r"gallery/images/sphx_glr_(plot_\w+)_\d{3}\.png"
+    )  # by an example, when the gallery is built
+    yield from (
+        name for name in files if not (DOCS / drawn.sub(r"../examples/\1.py", name)).exists()
+    )
 
 
 def missing_files(text):
     """Files and folders of the repository that a page names, and that are not there."""
-    return [name for name in NAMED_FILE.findall(text) if not any((place / name).exists() for place in HERE)]
+    return [
+        name
+        for name in NAMED_FILE.findall(text)
+        if not any((place / name).exists() for place in HERE)
+    ]
 
 
 @pytest.mark.parametrize("page", MARKDOWN, ids=lambda page: page.stem)
@@ -70,7 +109,11 @@ def test_every_link_of_a_markdown_page_leads_somewhere(page):
 def labels():
     """What `:ref:` may name: labels of pages, and examples of the gallery."""
     own = {
-        name for page in PAGES for name in re.findall(r"^\.\. _([^`:]+):$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
+        name
+        for page in PAGES
+        for name in re.findall(
+            r"^\.\. _([^`:]+):$", page.read_text(encoding="utf-8"), flags=re.MULTILINE
+        )
     }
     return own | {f"sphx_glr_gallery_{path.name}" for path in ROOT.glob("examples/plot_*.py")}
 
@@ -88,17 +131,25 @@ def test_every_file_that_a_page_names_is_there(page):
 
 def test_every_picture_is_shown_somewhere():
     text = "".join(page.read_text(encoding="utf-8") for page in (*MARKDOWN, *PAGES))
-    assert [path.name for path in (DOCS / "images").iterdir() if f"images/{path.name}" not in text] == []
+    assert [
+        path.name for path in (DOCS / "images").iterdir() if f"images/{path.name}" not in text
+    ] == []
 
 
 def test_a_link_that_leads_nowhere_is_noticed(tmp_path):
     page = tmp_path / "page.md"
     page.write_text(
-        "# A page\n\n[itself](#a-page) [gone](#gone) ![picture](gone.png) [web](https://example.org)\n\n[way]: gone.md\n"
+        "# A page\n\n[itself](#a-page) [gone](#gone) ![picture](gone.png) "
+        "[web](https://example.org)\n\n[way]: gone.md\n"
     )
     assert list(dead_links_of_markdown(page)) == ["#gone", "gone.png", "gone.md"]
-    text = ":doc:`sparse` :doc:`this <gone>` :ref:`here` :ref:`there <lost>`\n\n.. toctree::\n   :hidden:\n\n   away\n"
+    text = (
+        ":doc:`sparse` :doc:`this <gone>` :ref:`here` :ref:`there <lost>`\n\n.. toctree::\n   "
+        ":hidden:\n\n   away\n"
+    )
     assert list(dead_links_of_rst(text, {"here"})) == ["gone", "away", "lost"]
-    assert list(dead_links_of_rst(".. image:: images/lab.png\n\n.. image:: images/gone.png\n", {})) == ["images/gone.png"]
+    assert list(
+        dead_links_of_rst(".. image:: images/lab.png\n\n.. image:: images/gone.png\n", {})
+    ) == ["images/gone.png"]
     text = "`docs/sparse.rst`, `seqattractor/gone.py`, `io/_write.py`, benchmarks/gone.py."
     assert missing_files(text) == ["seqattractor/gone.py", "benchmarks/gone.py"]

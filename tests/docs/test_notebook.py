@@ -36,11 +36,15 @@ CELLS = {
 @pytest.fixture(scope="module")
 def outputs(tmp_path_factory):
     """What each cell gave: lists of outputs by the name of the cell."""
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in CELLS.values()])
+    notebook = nbformat.v4.new_notebook(
+        cells=[nbformat.v4.new_code_cell(source) for source in CELLS.values()]
+    )
     folder = {"metadata": {"path": str(tmp_path_factory.mktemp("notebook"))}}
     # The tests draw without a screen; a notebook chooses for itself.
     environment = {name: value for name, value in os.environ.items() if name != "MPLBACKEND"}
-    nbclient.NotebookClient(notebook, timeout=600, kernel_name="python3", resources=folder).execute(env=environment)
+    nbclient.NotebookClient(notebook, timeout=600, kernel_name="python3", resources=folder).execute(
+        env=environment
+    )
     nbformat.validate(notebook)
     return dict(zip(CELLS, (cell.outputs for cell in notebook.cells), strict=True))
 
@@ -51,7 +55,12 @@ def forms(outputs, kind):
 
 
 def test_nothing_is_shown_as_if_it_had_gone_wrong(outputs):
-    wrong = [o for cell in outputs.values() for o in cell if o.output_type == "error" or o.get("name") == "stderr"]
+    wrong = [
+        o
+        for cell in outputs.values()
+        for o in cell
+        if o.output_type == "error" or o.get("name") == "stderr"
+    ]
     assert wrong == []
 
 

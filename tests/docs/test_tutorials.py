@@ -1,4 +1,6 @@
-"""The tutorials can be followed: all their code and all their commands, from the first line to the last, in an empty folder."""
+"""The tutorials can be followed: all their code and all their commands, from the first line to the
+last, in an empty folder.
+"""
 
 import doctest
 import re
@@ -30,7 +32,10 @@ def follow(page: str) -> None:
 
 @pytest.mark.parametrize(
     "page",
-    [pytest.param(page, marks=pytest.mark.slow) if page.stem == "tutorial_capacity" else page for page in PAGES],
+    [
+        pytest.param(page, marks=pytest.mark.slow) if page.stem == "tutorial_capacity" else page
+        for page in PAGES
+    ],
     ids=[page.stem.removeprefix("tutorial_") for page in PAGES],
 )
 def test_a_tutorial_can_be_followed(page, tmp_path, monkeypatch):

@@ -1,4 +1,6 @@
-"""Encoders: numbers become patterns of +-1 and come back, alone, in pipelines and in grid searches of scikit-learn."""
+"""Encoders: numbers become patterns of +-1 and come back, alone, in pipelines and in grid searches
+of scikit-learn.
+"""
 
 import pickle
 
@@ -17,7 +19,9 @@ from films import grey_film
 from seqattractor.encoders import LevelCode, LevelEncoder, PopulationEncoder, ThresholdEncoder
 
 TABLES = arrays(
-    np.float64, st.tuples(st.integers(1, 6), st.integers(1, 4)), elements=st.floats(-1e6, 1e6, allow_subnormal=False, width=32)
+    np.float64,
+    st.tuples(st.integers(1, 6), st.integers(1, 4)),
+    elements=st.floats(-1e6, 1e6, allow_subnormal=False, width=32),
 )
 ENCODERS = [
     ThresholdEncoder(0.0),
@@ -33,11 +37,14 @@ def test_scikit_learns_own_checks(estimator, check):
     check(estimator)
 
 
-# -- codes, beside plain ones ---------------------------------------------------------------------------------------------
+# -- codes, beside plain ones
+# ---------------------------------------------------------------------------------------------
 
 
 def reflected(bits):
-    """The Gray code of all numbers of so many bits: those of one bit less after a 0, then the same backwards after a 1."""
+    """The Gray code of all numbers of so many bits: those of one bit less after a 0, then the same
+    backwards after a 1.
+    """
     shorter = reflected(bits - 1) if bits > 1 else [""]
     return [f"0{word}" for word in shorter] + [f"1{word}" for word in reversed(shorter)]
 
@@ -57,7 +64,9 @@ def words(n_levels, kind):
 def test_codes_are_the_textbook_ones_and_are_read_again(kind, n_levels):
     code = LevelCode(n_levels, kind, low=0, high=n_levels - 1)
     units = code.encode(np.arange(n_levels))
-    assert ["".join("1" if unit > 0 else "0" for unit in row) for row in units] == words(n_levels, kind)
+    assert ["".join("1" if unit > 0 else "0" for unit in row) for row in units] == words(
+        n_levels, kind
+    )
     assert np.array_equal(code.decode(units), np.arange(n_levels))
     assert units.shape[1] == code.n_bits
     if kind == "gray":
@@ -80,7 +89,12 @@ def test_a_gray_code_above_the_highest_level_is_taken_for_that():
     assert code.decode([[1, -1, -1]]) == 4  # 7 in the code of 8 levels
 
 
-@given(TABLES, st.integers(2, 40), st.sampled_from(["thermometer", "gray"]), st.sampled_from([None, "common", (-10.0, 250.0)]))
+@given(
+    TABLES,
+    st.integers(2, 40),
+    st.sampled_from(["thermometer", "gray"]),
+    st.sampled_from([None, "common", (-10.0, 250.0)]),
+)
 def test_a_number_takes_the_nearest_level_of_its_range(X, n_levels, code, value_range):
     encoder = LevelEncoder(n_levels, code=code, value_range=value_range)
     units = encoder.fit_transform(X)
@@ -117,7 +131,8 @@ def test_frames_come_back_in_their_shape_also_in_colour():
         encoder.transform(film[:, :4])
 
 
-# -- thresholds -----------------------------------------------------------------------------------------------------------
+# -- thresholds
+# --------------------------------------------------------------------------------------------------
 
 
 @given(TABLES, st.sampled_from(["all", "column", "row"]))
@@ -127,10 +142,16 @@ def test_the_median_is_that_of_all_of_each_column_or_of_each_row(X, per):
     assert np.array_equal(ThresholdEncoder("median", per=per).fit_transform(X), expected)
 
 
-@given(arrays(np.uint8, (5, 3), elements=st.integers(0, 20)).filter(lambda X: len(np.unique(X)) > 1))
+@given(
+    arrays(np.uint8, (5, 3), elements=st.integers(0, 20)).filter(lambda X: len(np.unique(X)) > 1)
+)
 def test_otsus_threshold_leaves_the_least_variance_on_its_sides_and_sides_come_back_as_means(X):
     def spread(cut, values):
-        return sum(((side - side.mean()) ** 2).sum() for side in (values[values <= cut], values[values > cut]) if side.size)
+        return sum(
+            ((side - side.mean()) ** 2).sum()
+            for side in (values[values <= cut], values[values > cut])
+            if side.size
+        )
 
     encoder = ThresholdEncoder().fit(X)
     units = encoder.transform(X)
@@ -152,10 +173,16 @@ def test_two_values_come_back_exactly_and_columns_have_thresholds_of_their_own()
         ThresholdEncoder("otsu", per="row").fit(X)
 
 
-# -- populations ----------------------------------------------------------------------------------------------------------
+# -- populations
+# --------------------------------------------------------------------------------------------------
 
 
-@given(st.integers(3, 30), st.integers(1, 10), st.booleans(), st.lists(st.floats(0, 1), min_size=1, max_size=9))
+@given(
+    st.integers(3, 30),
+    st.integers(1, 10),
+    st.booleans(),
+    st.lists(st.floats(0, 1), min_size=1, max_size=9),
+)
 def test_a_bump_has_one_width_and_its_place_encodes_the_number(n_units, n_active, circular, values):
     n_active = min(n_active, n_units - 1)
     encoder = PopulationEncoder(n_units, n_active=n_active, value_range=(0, 1), circular=circular)
@@ -170,7 +197,9 @@ def test_a_bump_has_one_width_and_its_place_encodes_the_number(n_units, n_active
 @given(st.integers(4, 14), st.integers(2, 5), st.booleans(), st.data())
 def test_a_corrupted_bump_is_read_as_the_nearest(n_units, n_active, circular, data):
     n_active = min(n_active, n_units - 1)
-    encoder = PopulationEncoder(n_units, n_active=n_active, value_range=(0, 1), circular=circular).fit([[0.0]])
+    encoder = PopulationEncoder(
+        n_units, n_active=n_active, value_range=(0, 1), circular=circular
+    ).fit([[0.0]])
     places = np.arange(n_units) / n_units if circular else np.linspace(0, 1, n_units - n_active + 1)
     codes = encoder.transform(places[:, None])
     state = data.draw(arrays(np.int8, n_units, elements=st.sampled_from([-1, 1])))
@@ -187,13 +216,16 @@ def test_an_angle_needs_its_period():
     assert angles.inverse_transform(angles.transform([[355], [5]])).ravel().tolist() == [0, 10]
 
 
-# -- at home in scikit-learn ----------------------------------------------------------------------------------------------
+# -- at home in scikit-learn
+# ----------------------------------------------------------------------------------------------
 
 FILM = grey_film(8, 6).reshape(8, -1)
 
 
 def test_a_pipeline_learns_numbers_and_its_recall_comes_back_as_numbers():
-    pipeline = make_pipeline(LevelEncoder(4, value_range=(0, 255)), sa.SequenceAttractor(60, random_state=0)).fit(FILM)
+    pipeline = make_pipeline(
+        LevelEncoder(4, value_range=(0, 255)), sa.SequenceAttractor(60, random_state=0)
+    ).fit(FILM)
     assert pipeline.score(FILM) == 1.0
     encoder, net = pipeline[0], pipeline[-1]
     cue = sa.noise.flip(encoder.transform(FILM[:1])[0], 8, rng=1)
@@ -202,7 +234,9 @@ def test_a_pipeline_learns_numbers_and_its_recall_comes_back_as_numbers():
 
 
 def recall_error(pipeline, X, y=None):
-    """How far numbers are off, on average, in a recall from a cue with a tenth of its units flipped; larger is better."""
+    """How far numbers are off, on average, in a recall from a cue with a tenth of its units
+    flipped; larger is better.
+    """
     encoder, net = pipeline[0], pipeline[-1]
     clean = encoder.transform(X[:1])[0]
     cue = sa.noise.flip(clean, len(clean) // 10, rng=0)
@@ -210,9 +244,15 @@ def recall_error(pipeline, X, y=None):
 
 
 def test_a_grid_search_finds_the_number_of_levels():
-    pipeline = make_pipeline(LevelEncoder(value_range=(0, 255)), sa.SequenceAttractor(60, random_state=0))
-    everything = [(np.arange(len(FILM)), np.arange(len(FILM)))]  # a memory is tested on what it stored
-    search = GridSearchCV(pipeline, {"levelencoder__n_levels": [2, 4, 8]}, scoring=recall_error, cv=everything).fit(FILM)
+    pipeline = make_pipeline(
+        LevelEncoder(value_range=(0, 255)), sa.SequenceAttractor(60, random_state=0)
+    )
+    everything = [
+        (np.arange(len(FILM)), np.arange(len(FILM)))
+    ]  # a memory is tested on what it stored
+    search = GridSearchCV(
+        pipeline, {"levelencoder__n_levels": [2, 4, 8]}, scoring=recall_error, cv=everything
+    ).fit(FILM)
     assert search.best_params_ == {"levelencoder__n_levels": 8}
     scores = search.cv_results_["mean_test_score"]
     assert scores[0] < scores[1] < scores[2]

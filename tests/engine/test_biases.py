@@ -1,4 +1,6 @@
-"""Learned biases: a unit that is always +1 joins visible and hidden neurons, and its weights learn as all others do."""
+"""Learned biases: a unit that is always +1 joins visible and hidden neurons, and its weights learn
+as all others do.
+"""
 
 import itertools
 import json
@@ -26,7 +28,11 @@ def start(M, N, order, seed, scale, learn="UV", standard_U=False):
     """U, V, P and the biases as the network draws them."""
     rng = np.random.default_rng(seed)
     U, V, P = (rng.standard_normal(shape) for shape in ((M, order * N), (N, M), (M, N)))
-    b = 10 * scale * rng.choice([-1.0, 1.0], M) if learn == "UV" else rng.standard_normal(M) * (1.0 if standard_U else scale)
+    b = (
+        10 * scale * rng.choice([-1.0, 1.0], M)
+        if learn == "UV"
+        else rng.standard_normal(M) * (1.0 if standard_U else scale)
+    )
     c, p = rng.standard_normal(N) * scale, rng.choice([-1.0, 1.0], M)
     for i, row in enumerate(np.abs(oracle.on_grid(P))):
         largest, others = row.max(), np.sort(row)[:-1].sum()
@@ -54,7 +60,9 @@ def start(M, N, order, seed, scale, learn="UV", standard_U=False):
     order=st.integers(1, 3),
     seed=st.integers(0, 2**16),
 )
-def test_both_engines_equal_the_oracle(X, M, learn, scale, target_threshold, input_threshold, kappa, engine, order, seed):
+def test_both_engines_equal_the_oracle(
+    X, M, learn, scale, target_threshold, input_threshold, kappa, engine, order, seed
+):
     X = [x for x in X if len(x) > order] or [np.array([[1], [-1], [1], [-1]], dtype=np.int8)]
     network = {"UV": sa.SequenceAttractor, "V": sa.FixedHiddenNetwork}[learn]
     net = network(
@@ -75,7 +83,9 @@ def test_both_engines_equal_the_oracle(X, M, learn, scale, target_threshold, inp
     U, V, P, biases = start(M, X[0].shape[1], order, seed, scale, learn, standard_U=fixed)
     how = {"learn_U": learn == "UV", "biases": biases}
     pairs = oracle.transitions(X, order)
-    expected = oracle.learn(pairs, U, V, P, kappa, ETA, EPOCHS, target_threshold, input_threshold, **how)
+    expected = oracle.learn(
+        pairs, U, V, P, kappa, ETA, EPOCHS, target_threshold, input_threshold, **how
+    )
     assert net.hidden_errors_.tolist() == expected[2]
     assert net.visible_errors_.tolist() == expected[3]
     learned = net.U_, net.V_, net.hidden_bias_, net.visible_bias_
@@ -86,14 +96,21 @@ def test_both_engines_equal_the_oracle(X, M, learn, scale, target_threshold, inp
 
 @settings(max_examples=60, deadline=None)
 @given(
-    X=sequences(), scale=st.sampled_from([0.0, 1e-3]), engine=st.sampled_from(["exact", "reference"]), seed=st.integers(0, 2**16)
+    X=sequences(),
+    scale=st.sampled_from([0.0, 1e-3]),
+    engine=st.sampled_from(["exact", "reference"]),
+    seed=st.integers(0, 2**16),
 )
 def test_the_network_without_hidden_neurons_equals_the_oracle(X, scale, engine, seed):
-    net = sa.VisibleNetwork(eta=ETA, bias=True, init_scale=scale, max_epochs=EPOCHS, random_state=seed, engine=engine)
+    net = sa.VisibleNetwork(
+        eta=ETA, bias=True, init_scale=scale, max_epochs=EPOCHS, random_state=seed, engine=engine
+    )
     fit_quietly(net, X)
     N, rng = X[0].shape[1], np.random.default_rng(seed)
     W0, c0 = (oracle.on_grid(rng.standard_normal(shape) * scale, ETA) for shape in ((N, N), N))
-    W, errors, c = oracle.learn_visible(oracle.transitions(X), W0, 1.0, ETA, EPOCHS, biases=c0.tolist())
+    W, errors, c = oracle.learn_visible(
+        oracle.transitions(X), W0, 1.0, ETA, EPOCHS, biases=c0.tolist()
+    )
     assert net.visible_errors_.tolist() == errors
     for ours, theirs in ((net.W_, W), (net.visible_bias_, c)):
         assert np.array_equal(ours, theirs)
@@ -119,15 +136,22 @@ def test_a_stream_of_partial_fits_is_the_plain_rule(X, M, order, seed):
 
 
 @settings(max_examples=50, deadline=None)
-@given(X=sequences(), M=st.integers(1, 5), theta=st.sampled_from([0.0, 0.25]), seed=st.integers(0, 99))
+@given(
+    X=sequences(), M=st.integers(1, 5), theta=st.sampled_from([0.0, 0.25]), seed=st.integers(0, 99)
+)
 def test_recall_follows_equations_2_and_3_with_biases(X, M, theta, seed):
     how = {"eta": ETA, "max_epochs": 4, "bias": True, "random_state": seed}
     net = fit_quietly(sa.SequenceAttractor(M, input_threshold=theta, **how), X)
     visible = fit_quietly(sa.VisibleNetwork(**how), X)
     for cue in np.vstack(X):
         biases = net.hidden_bias_, net.visible_bias_
-        assert net.recall(cue, steps=3).tolist() == oracle.recall(net.U_, net.V_, cue, 3, theta, biases)
-        fields = [oracle.dot(row, cue) + c for row, c in zip(visible.W_, visible.visible_bias_, strict=True)]
+        assert net.recall(cue, steps=3).tolist() == oracle.recall(
+            net.U_, net.V_, cue, 3, theta, biases
+        )
+        fields = [
+            oracle.dot(row, cue) + c
+            for row, c in zip(visible.W_, visible.visible_bias_, strict=True)
+        ]
         assert visible.step(cue).tolist() == [oracle.sign(h) for h in fields]
 
 
@@ -135,7 +159,14 @@ def test_recall_follows_equations_2_and_3_with_biases(X, M, theta, seed):
 def test_hebbian_biases_sum_the_next_patterns(X, M, seed):
     net = fit_quietly(sa.HebbianReadoutNetwork(M, bias=True, random_state=seed), X)
     code = [
-        ([oracle.sign(oracle.dot(u, x) + b) for u, b in zip(net.U_, net.hidden_bias_, strict=True)] + [1], x_next)
+        (
+            [
+                oracle.sign(oracle.dot(u, x) + b)
+                for u, b in zip(net.U_, net.hidden_bias_, strict=True)
+            ]
+            + [1],
+            x_next,
+        )
         for x, x_next in oracle.transitions(X)
     ]
     assert np.column_stack([net.V_, net.visible_bias_]).tolist() == oracle.hebbian(code)
@@ -150,17 +181,22 @@ def test_a_rule_of_the_users_sees_a_constant_unit():
         W += np.outer(wrong * x_next, x)
         return int(wrong.sum())
 
-    X = np.array([[1, 1], [1, -1], [-1, -1], [-1, 1], [-1, 1]])  # the second neuron is AND-like: it needs a bias
+    X = np.array(
+        [[1, 1], [1, -1], [-1, -1], [-1, 1], [-1, 1]]
+    )  # the second neuron is AND-like: it needs a bias
     net = sa.VisibleNetwork(perceptron, bias=True, random_state=0).fit(X)
     assert net.score(X) == 1
     assert set(seen) == {((2, 3), 1.0)}
 
 
-# -- what biases are for --------------------------------------------------------------------------------------------
+# -- what biases are for
+# --------------------------------------------------------------------------------------------
 
 
 def fit_xor(seed, max_epochs):
-    return fit_quietly(sa.SequenceAttractor(n_hidden=30, bias=True, max_epochs=max_epochs, random_state=seed), XOR)
+    return fit_quietly(
+        sa.SequenceAttractor(n_hidden=30, bias=True, max_epochs=max_epochs, random_state=seed), XOR
+    )
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -182,13 +218,20 @@ def test_1000_networks_of_30_hidden_neurons_store_the_xor_sequence_and_converge(
 @settings(max_examples=100, deadline=None)
 @given(seed=st.integers(0, 2**32), start_scale=st.sampled_from([0.0, 1e-3]))
 def test_no_neuron_reaches_the_margin_of_an_AND_of_two_inputs_in_500_epochs(seed, start_scale):
-    """Why 500 epochs cannot converge on XOR, which no network makes from copies of its inputs alone (docs/biases.rst)."""
+    """Why 500 epochs cannot converge on XOR, which no network makes from copies of its inputs alone
+    (docs/biases.rst).
+    """
     rng = np.random.default_rng(seed)
     x = np.array([[1, 1], [1, -1], [-1, 1], [-1, -1]])[rng.permutation(4)]
     y = np.where((x == rng.choice([-1, 1], 2)).all(axis=1), 1, -1) * rng.choice([-1, 1])
     w = rng.standard_normal(3) * start_scale + np.array([0, 0, rng.choice([-10, 10]) * start_scale])
     W, errors, c = oracle.learn_visible(
-        [(row.tolist(), [int(t)]) for row, t in zip(x, y, strict=True)], [w[:2].tolist()], 1.0, 1e-3, 1000, biases=[w[2]]
+        [(row.tolist(), [int(t)]) for row, t in zip(x, y, strict=True)],
+        [w[:2].tolist()],
+        1.0,
+        1e-3,
+        1000,
+        biases=[w[2]],
     )
     assert 833 - 10 <= len(errors) <= 850
     assert np.all(y * (x @ np.array(W)[0] + c[0]) > 1)
@@ -216,7 +259,10 @@ def test_with_random_hidden_thresholds_learning_xor_converges(seed):
 @given(N=st.integers(1, 6), M=st.integers(1, 30), seed=st.integers(0, 10**6))
 def test_without_biases_a_network_is_odd_and_with_them_it_need_not_be(N, M, seed):
     X = sa.datasets.random_sequences(1, min(2**N, 8), N, rng=seed)
-    odd, biased = (fit_quietly(sa.SequenceAttractor(M, bias=b, max_epochs=20, random_state=seed), X) for b in (False, True))
+    odd, biased = (
+        fit_quietly(sa.SequenceAttractor(M, bias=b, max_epochs=20, random_state=seed), X)
+        for b in (False, True)
+    )
     states = np.array(oracle.all_patterns(N), dtype=np.int8)
     zeta = odd.hidden(states)
     ties = (states @ odd.U_.T == 0).any() or (zeta @ odd.V_.T == 0).any()
@@ -226,17 +272,23 @@ def test_without_biases_a_network_is_odd_and_with_them_it_need_not_be(N, M, seed
 
 
 def test_xor_without_biases_takes_fields_that_are_exactly_zero():
-    """docs/biases.rst: sign(0) = +1 makes OR, NAND and a constant of neurons without thresholds; learning does not find them."""
+    """docs/biases.rst: sign(0) = +1 makes OR, NAND and a constant of neurons without thresholds;
+    learning does not find them.
+    """
     X = sa.datasets.xor()
     U = np.array([[1, 1], [-1, -1], [0, 0], [0, 1]])  # OR, NAND, a constant, and the second unit
     V = np.array([[-1, -1, 1, 0], [0, 0, 0, -1]])
     assert sa.networks.from_arrays(U, V).score(X) == 1
     for seed in range(5):
-        assert fit_quietly(sa.SequenceAttractor(30, init_scale=0, random_state=seed), X).score(X) < 1
+        assert (
+            fit_quietly(sa.SequenceAttractor(30, init_scale=0, random_state=seed), X).score(X) < 1
+        )
 
 
 def test_random_numbers_without_biases_are_what_they_were():
-    """Biases are drawn last: U, V and P are the same with and without them, and a seed means what it meant."""
+    """Biases are drawn last: U, V and P are the same with and without them, and a seed means what
+    it meant.
+    """
     X = sa.datasets.random_periodic(8, 20, rng=0)
     rng = np.random.default_rng(5)
     U, V, P = (rng.standard_normal(shape) for shape in ((30, 20), (20, 30), (30, 20)))
@@ -244,7 +296,9 @@ def test_random_numbers_without_biases_are_what_they_were():
         net = fit_quietly(sa.HebbianReadoutNetwork(30, bias=bias, random_state=5), X)
         assert np.array_equal(net.U_, oracle.on_grid(U * 1e-3, 1e-3))
         assert np.array_equal(net.P_, oracle.on_grid(P))
-    assert np.array_equal(net.hidden_bias_, oracle.on_grid(rng.standard_normal(30) * 1e-3, 1e-3))  # of a fixed U: drawn as U is
+    assert np.array_equal(
+        net.hidden_bias_, oracle.on_grid(rng.standard_normal(30) * 1e-3, 1e-3)
+    )  # of a fixed U: drawn as U is
     plain = fit_quietly(sa.SequenceAttractor(30, eta=2.0**-10, max_epochs=3, random_state=5), X)
     starts = (oracle.on_grid(W * 1e-3, ETA) for W in (U, V))
     expected = oracle.learn(oracle.transitions([X]), *starts, oracle.on_grid(P), 1.0, ETA, 3)
@@ -253,12 +307,16 @@ def test_random_numbers_without_biases_are_what_they_were():
     assert not hasattr(plain, "visible_bias_")
 
 
-# -- everything else follows ----------------------------------------------------------------------------------------
+# -- everything else follows
+# ----------------------------------------------------------------------------------------
 
 
 def biased_networks():
     X = sa.datasets.random_periodic(4, 8, rng=1)
-    nets = sa.SequenceAttractor(20, bias=True, random_state=0), sa.VisibleNetwork(bias=True, random_state=0)
+    nets = (
+        sa.SequenceAttractor(20, bias=True, random_state=0),
+        sa.VisibleNetwork(bias=True, random_state=0),
+    )
     return X, [fit_quietly(net, X) for net in nets]
 
 
@@ -293,24 +351,32 @@ def test_layers_and_certificates_know_the_biases():
         assert np.array_equal(zeta, net.step(states))
         certificate = sa.certify(net, X)
         for x, x_next, radius in zip(X[:-1], X[1:], certificate.radius, strict=True):
-            near = states[(states != x).sum(axis=1) <= radius]  # none where the transition is not even stored
+            near = states[
+                (states != x).sum(axis=1) <= radius
+            ]  # none where the transition is not even stored
             assert not len(near) or (net.step(near) == x_next).all()
         assert (certificate.radius >= 0).all()
 
 
 def test_attractors_of_a_network_with_biases_are_those_of_its_own_dynamics():
     net = fit_quietly(sa.SequenceAttractor(n_hidden=30, bias=True, random_state=0), XOR)
-    attractors = sa.find_attractors(net, XOR, starts=np.array(oracle.all_patterns(2), dtype=np.int8))
+    attractors = sa.find_attractors(
+        net, XOR, starts=np.array(oracle.all_patterns(2), dtype=np.int8)
+    )
     assert len(attractors) == 1
     assert attractors[0].stored == 0
 
 
 def test_inspection_asks_for_biases_where_they_could_help():
-    opposite = np.array([[1, 1], [-1, -1], [-1, 1]], dtype=np.int8)  # a pattern and its opposite both call -1
+    opposite = np.array(
+        [[1, 1], [-1, -1], [-1, 1]], dtype=np.int8
+    )  # a pattern and its opposite both call -1
     advice = {}
     for name, X in (("xor", XOR), ("opposite", opposite), ("easy", XOR[1:3])):
         net = sa.zoo.LookupMemory().fit(X)
-        advice[name] = inspect_network(net, np.asarray(X), np.array([len(X)]), starts=5).paragraphs()["Without hidden neurons"]
+        advice[name] = inspect_network(
+            net, np.asarray(X), np.array([len(X)]), starts=5
+        ).paragraphs()["Without hidden neurons"]
     assert "without biases can store this" in advice["xor"]
     assert "not even with biases" in advice["xor"]
     assert "without biases can store this" in advice["opposite"]
@@ -323,12 +389,18 @@ def test_inspection_asks_for_biases_where_they_could_help():
 def test_networks_with_biases_have_short_names_for_grids_and_comparisons(name):
     net = make_network(name, random_state=0)
     assert net.bias is True
-    outcome = quietly(run_trial, {"network": name, "n": 20, "m": 60, "t": 6, "flips": 1}, np.random.SeedSequence(0))
+    outcome = quietly(
+        run_trial,
+        {"network": name, "n": 20, "m": 60, "t": 6, "flips": 1},
+        np.random.SeedSequence(0),
+    )
     assert outcome["success"]
 
 
 def test_a_grid_runs_networks_with_and_without_biases():
-    grid = sa.study.Grid({"network": ["attractor", "lookup"], "bias": [True, False], "n": 20, "t": 6}, trials=1)
+    grid = sa.study.Grid(
+        {"network": ["attractor", "lookup"], "bias": [True, False], "n": 20, "t": 6}, trials=1
+    )
     settings = [point.settings for point in grid.points()]
     assert [s.get("bias") for s in settings if s["network"] == "attractor"] == [True, False]
     assert len(settings) == 3  # a network without biases has one point
@@ -343,7 +415,9 @@ def test_anything_but_true_and_false_is_rejected(bad):
 
 def test_the_command_line_learns_biases(run, tmp_path):
     np.save(tmp_path / "xor.npy", XOR.patterns)
-    code, out, _ = run("learn", "xor.npy", "--hidden", 30, "--set", "bias=true", "-o", "xor.npz", "--json")
+    code, out, _ = run(
+        "learn", "xor.npy", "--hidden", 30, "--set", "bias=true", "-o", "xor.npz", "--json"
+    )
     assert code == 0
     assert json.loads(out)["transitions_exact"] == 1
     assert sa.load(tmp_path / "xor.npz").bias is True

@@ -1,4 +1,6 @@
-"""The core in C is compiled wherever somebody installs: by the machine's compiler, or by ziglang, which then comes by itself."""
+"""The core in C is compiled wherever somebody installs: by the machine's compiler, or by ziglang,
+which then comes by itself.
+"""
 
 import os
 import shutil
@@ -19,7 +21,9 @@ from kernel_calls import KERNELS
 from seqattractor.engine import kernels
 
 ROOT = Path(__file__).parents[2]
-needs_compiler = pytest.mark.skipif("ziglang" in hatch_build.compiler(), reason="this machine has no C compiler")
+needs_compiler = pytest.mark.skipif(
+    "ziglang" in hatch_build.compiler(), reason="this machine has no C compiler"
+)
 
 
 def build(what, cwd=ROOT, **settings):
@@ -27,7 +31,14 @@ def build(what, cwd=ROOT, **settings):
     environment = {name: value for name, value in os.environ.items() if name != "CC"}
     environment |= {"SEQATTRACTOR_CFLAGS": "-O0"} | settings  # compiled sooner
     code = f"import hatchling.build; print(hatchling.build.{what})"
-    return subprocess.run([sys.executable, "-c", code], cwd=cwd, env=environment, capture_output=True, text=True, check=False)
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=cwd,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
 
 @pytest.fixture(scope="module")
@@ -87,12 +98,17 @@ def test_a_wheel_without_the_core_can_be_asked_for(sources, tmp_path):
 
 
 @needs_compiler
-def test_sources_that_cannot_be_compiled_end_in_one_sentence_and_the_messages_of_the_compiler(sources, tmp_path):
+def test_sources_that_cannot_be_compiled_end_in_one_sentence_and_the_messages_of_the_compiler(
+    sources, tmp_path
+):
     with open(sources / "src" / "seqattractor" / "engine" / "csrc" / "core.c", "a") as file:
         file.write("int broken(void) { return nothing; }\n")
     done = build(f"build_wheel({str(tmp_path)!r})", sources)
     assert done.returncode != 0
-    assert "The core in C could not be compiled: the messages of the compiler are below" in done.stdout + done.stderr
+    assert (
+        "The core in C could not be compiled: the messages of the compiler are below"
+        in done.stdout + done.stderr
+    )
     assert "nothing" in done.stderr + done.stdout
     assert "Traceback" not in done.stderr
 
@@ -100,8 +116,14 @@ def test_sources_that_cannot_be_compiled_end_in_one_sentence_and_the_messages_of
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
-        ({"CC": "no-such-compiler"}, "The core in C could not be compiled, since no-such-compiler cannot be run"),
-        ({"SEQATTRACTOR_TARGET": "pdp-11"}, "SEQATTRACTOR_TARGET must be one of x86_64-linux-gnu.2.17, "),
+        (
+            {"CC": "no-such-compiler"},
+            "The core in C could not be compiled, since no-such-compiler cannot be run",
+        ),
+        (
+            {"SEQATTRACTOR_TARGET": "pdp-11"},
+            "SEQATTRACTOR_TARGET must be one of x86_64-linux-gnu.2.17, ",
+        ),
     ],
 )
 def test_a_compiler_or_a_target_that_is_not_there_is_named(sources, tmp_path, settings, sentence):
@@ -126,8 +148,12 @@ def test_every_target_has_its_own_tags_and_the_library_that_the_binding_looks_fo
 
 @needs_compiler
 def test_declarations_and_c_have_the_same_arguments(tmp_path):
-    """The self-test calls every kernel as it is declared; the compiler looks at types of arrays and at the order of all."""
-    done = subprocess.run([*command(tmp_path), "-fsyntax-only"], capture_output=True, text=True, check=False)
+    """The self-test calls every kernel as it is declared; the compiler looks at types of arrays and
+    at the order of all.
+    """
+    done = subprocess.run(
+        [*command(tmp_path), "-fsyntax-only"], capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
 
 
@@ -141,15 +167,23 @@ def test_the_self_test_agrees_between_instruction_sets(tmp_path):
 
 
 def install(folder, *words, path):
-    """Install into a new environment with this PATH, and give what the kernels compute there, and where they are."""
+    """Install into a new environment with this PATH, and give what the kernels compute there, and
+    where they are.
+    """
     venv.create(folder, with_pip=True)
     python = folder / ("Scripts" if os.name == "nt" else "bin") / "python"
-    environment = {name: value for name, value in os.environ.items() if name not in ("CC", "PYTHONPATH")} | {"PATH": path}
+    environment = {
+        name: value for name, value in os.environ.items() if name not in ("CC", "PYTHONPATH")
+    } | {"PATH": path}
     pip = [python, "-m", "pip", "install", "--quiet"]
-    subprocess.run([*pip, "numpy", "lazy_loader"], env=environment, check=True)  # all that the kernels need
+    subprocess.run(
+        [*pip, "numpy", "lazy_loader"], env=environment, check=True
+    )  # all that the kernels need
     subprocess.run([*pip, "--no-deps", *words], env=environment, check=True, cwd=folder)
     command = [python, ROOT / "tests" / "kernel_calls.py", "digest"]
-    done = subprocess.run(command, env=environment, cwd=folder, check=True, capture_output=True, text=True)
+    done = subprocess.run(
+        command, env=environment, cwd=folder, check=True, capture_output=True, text=True
+    )
     where, digest = done.stdout.split()
     return Path(where), digest
 

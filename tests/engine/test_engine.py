@@ -75,7 +75,9 @@ def run_visible(module, problem, **more):
     inputs, targets, _ = problem["arrays"]
     ready = in_steps(problem)
     W = np.resize(ready.U, (targets.shape[1], inputs.shape[1])).copy()
-    learned = module.learn(Problem(inputs, targets, V=W, kappa=ready.kappa, max_epochs=ready.max_epochs), **more)
+    learned = module.learn(
+        Problem(inputs, targets, V=W, kappa=ready.kappa, max_epochs=ready.max_epochs), **more
+    )
     return replace(learned, V=learned.V * problem["eta"])
 
 
@@ -87,14 +89,19 @@ def assert_same(fast, plain):
 
 @CASES
 @given(problems(), st.sampled_from([1, 2]), st.sampled_from([1, 5, 128]))
-def test_every_epoch_has_the_errors_of_the_plain_loop_and_the_weights_agree(problem, n_jobs, block_rows):
+def test_every_epoch_has_the_errors_of_the_plain_loop_and_the_weights_agree(
+    problem, n_jobs, block_rows
+):
     assert_same(run(engine, problem, n_jobs=n_jobs, block_rows=block_rows), run(reference, problem))
 
 
 @CASES
 @given(problems(), st.sampled_from([1, 2]))
 def test_networks_without_hidden_neurons_learn_as_in_the_plain_loop(problem, n_jobs):
-    fast, plain = run_visible(engine, problem, n_jobs=n_jobs, block_rows=4), run_visible(reference, problem)
+    fast, plain = (
+        run_visible(engine, problem, n_jobs=n_jobs, block_rows=4),
+        run_visible(reference, problem),
+    )
     assert_same(fast, plain)
 
 
@@ -109,11 +116,14 @@ def test_networks_without_hidden_neurons_learn_as_in_the_plain_loop(problem, n_j
     limit=st.sampled_from([None, 500, 2500]),
 )
 def test_long_rows_and_ties_are_learned_to_the_last_bit(seed, n, N, M, kappa, alike, limit):
-    """More transitions and codes than one pass over a row takes, more neurons than go side by side, and margins met exactly."""
+    """More transitions and codes than one pass over a row takes, more neurons than go side by side,
+    and margins met exactly.
+    """
     rng, eta = np.random.default_rng(seed), 2.0**-10
     problem = {
         "arrays": tuple(patterns(rng, (n, k), alike) for k in (N, N, M)),
-        "U": eta * rng.integers(-40, 41, (M, N)),  # whole numbers of eta: neither loop rounds anything
+        "U": eta
+        * rng.integers(-40, 41, (M, N)),  # whole numbers of eta: neither loop rounds anything
         "V": eta * rng.integers(-40, 41, (N, M)),
         "kappa": kappa * eta,
         "eta": eta,
@@ -135,7 +145,9 @@ def set_limits(patch, narrow, wide=2**31 - 2):
 
 
 def test_slots_take_the_next_row_when_one_is_done():
-    """Rows that settle in the first epoch and rows that never do, in turns: those side by side are in different epochs."""
+    """Rows that settle in the first epoch and rows that never do, in turns: those side by side are
+    in different epochs.
+    """
     rng = np.random.default_rng(5)
     n, N, M, eta = 40, 12, 101, 2.0**-10  # more rows than are worked on at once
     x = patterns(rng, (n, N))
@@ -144,13 +156,31 @@ def test_slots_take_the_next_row_when_one_is_done():
     z[:, ::3] = x[:, :1]  # one input determines all
     U[::3] = 0
     U[::3, 0] = 1.0
-    problem = {"arrays": (x, x, z), "U": U, "V": np.zeros((N, M)), "kappa": 0.5, "eta": eta, "max_epochs": 30}
+    problem = {
+        "arrays": (x, x, z),
+        "U": U,
+        "V": np.zeros((N, M)),
+        "kappa": 0.5,
+        "eta": eta,
+        "max_epochs": 30,
+    }
     fast, plain = run(engine, problem), run(reference, problem)
-    assert 0 < plain.hidden_errors.min() <= plain.hidden_errors.max() == n * np.count_nonzero(np.arange(M) % 3)
+    assert (
+        0
+        < plain.hidden_errors.min()
+        <= plain.hidden_errors.max()
+        == n * np.count_nonzero(np.arange(M) % 3)
+    )
     assert_same(fast, plain)
 
 
-@given(seed=st.integers(0, 2**32 - 1), n=st.integers(1, 40), N=st.integers(1, 50), m=st.integers(1, 20), piece=st.integers(1, 40))
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    n=st.integers(1, 40),
+    N=st.integers(1, 50),
+    m=st.integers(1, 20),
+    piece=st.integers(1, 40),
+)
 def test_start_fields_are_the_exact_sums_of_weights(seed, n, N, m, piece):
     rng = np.random.default_rng(seed)
     X, whole = patterns(rng, (n, N)), rng.integers(-(2**30), 2**30, (m, N))
@@ -168,10 +198,20 @@ def test_the_gram_matrix_has_the_products_of_all_patterns(seed, n, N):
     assert not K[:, n:].any()
 
 
-@given(seed=st.integers(0, 2**32 - 1), n=st.integers(1, 40), N=st.integers(1, 50), m=st.integers(1, 20), more=st.booleans())
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    n=st.integers(1, 40),
+    N=st.integers(1, 50),
+    m=st.integers(1, 20),
+    more=st.booleans(),
+)
 def test_learned_weights_are_the_exact_sums_of_patterns(seed, n, N, m, more):
     rng = np.random.default_rng(seed)
-    X, counts, start = patterns(rng, (n, N)), rng.integers(-(2**20), 2**20, (m, n)), rng.integers(-9, 9, (m, N))
+    X, counts, start = (
+        patterns(rng, (n, N)),
+        rng.integers(-(2**20), 2**20, (m, n)),
+        rng.integers(-9, 9, (m, N)),
+    )
     counts[rng.random(m) < 0.5] = 0
     found, others = start.astype(float), rng.integers(-9, 9, (m, N))
     fields.add_learned(found, counts, X, others if more else None)
@@ -180,23 +220,40 @@ def test_learned_weights_are_the_exact_sums_of_patterns(seed, n, N, m, more):
 
 @settings(max_examples=30, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.sampled_from([0.0, 0.5]), st.booleans(), st.booleans())
-def test_from_zero_weights_the_result_is_the_index_by_index_rule_to_the_last_bit(seed, theta, learn_U, bias):
+def test_from_zero_weights_the_result_is_the_index_by_index_rule_to_the_last_bit(
+    seed, theta, learn_U, bias
+):
     rng = np.random.default_rng(seed)
     n, N, M, eta = 7, 5, 9, 2.0**-10
     X, P = patterns(rng, (n + 1, N)), rng.standard_normal((M, N))
     z = np.where(X[1:] @ P.T >= 0, 1, -1).astype(np.int8)
     U0 = np.zeros((M, N + bias)) if learn_U else rng.standard_normal((M, N + bias))
     U0 = oracle.on_grid(U0, eta)
-    start = {"U": U0, "V": np.zeros((N, M + bias)), "kappa": 1.0, "eta": eta, "max_epochs": 300, "input_threshold": theta}
+    start = {
+        "U": U0,
+        "V": np.zeros((N, M + bias)),
+        "kappa": 1.0,
+        "eta": eta,
+        "max_epochs": 300,
+        "input_threshold": theta,
+    }
     fast = run(engine, {"arrays": (X[:-1], X[1:], z), **start, "learn_U": learn_U, "bias": bias})
     pairs = oracle.transitions([X.tolist()])
-    how = {"input_threshold": theta, "learn_U": learn_U, "biases": (U0[:, -1], [0.0] * N, [0.0] * M) if bias else None}
-    U, V, hidden, visible, *biases = oracle.learn(pairs, U0[:, :N], np.zeros((N, M)), P, 1.0, eta, 300, **how)
+    how = {
+        "input_threshold": theta,
+        "learn_U": learn_U,
+        "biases": (U0[:, -1], [0.0] * N, [0.0] * M) if bias else None,
+    }
+    U, V, hidden, visible, *biases = oracle.learn(
+        pairs, U0[:, :N], np.zeros((N, M)), P, 1.0, eta, 300, **how
+    )
     assert fast.hidden_errors.tolist() == hidden
     assert fast.visible_errors.tolist() == visible
     assert np.array_equal(fast.U[:, :N], U)
     assert np.array_equal(fast.V[:, :M], V)
-    assert [fast.U[:, N:].T.tolist(), fast.V[:, M:].T.tolist()] == ([[b] for b in biases] if bias else [[], []])
+    assert [fast.U[:, N:].T.tolist(), fast.V[:, M:].T.tolist()] == (
+        [[b] for b in biases] if bias else [[], []]
+    )
 
 
 @settings(max_examples=40, deadline=None)
@@ -212,7 +269,9 @@ def test_the_number_of_threads_and_the_size_of_blocks_change_no_bit(problem):
 @given(problem=problems(), sizes=st.lists(st.integers(1, 9), min_size=1, max_size=6))
 def test_how_many_epochs_are_done_at_a_time_changes_no_bit(problem, sizes):
     one = run(engine, problem)
-    with pytest.MonkeyPatch.context() as patch:  # on a machine of another speed, or a busy one, windows are other ones
+    with (
+        pytest.MonkeyPatch.context() as patch
+    ):  # on a machine of another speed, or a busy one, windows are other ones
         order = itertools.cycle(sizes)
         patch.setattr(engine, "_next_size", lambda size, seconds, told: next(order))
         other = run(engine, problem)
@@ -222,7 +281,9 @@ def test_how_many_epochs_are_done_at_a_time_changes_no_bit(problem, sizes):
 @settings(max_examples=40, deadline=None)
 @given(problem=problems(), narrow=st.sampled_from([400, 1500, 5000]))
 def test_fields_that_outgrow_their_integers_continue_in_wider_ones(problem, narrow):
-    with pytest.MonkeyPatch.context() as patch:  # a small limit, so that the width changes in the middle of learning
+    with (
+        pytest.MonkeyPatch.context() as patch
+    ):  # a small limit, so that the width changes in the middle of learning
         set_limits(patch, narrow)
         fast = run(engine, problem)
     assert_same(fast, run(reference, problem))
@@ -232,9 +293,13 @@ def test_fields_that_outgrow_their_integers_continue_in_wider_ones(problem, narr
 def test_wide_integers_are_used_when_the_fields_need_them_and_only_then(top, width):
     N = 64 if top == 2**14 else 2**18
     x = patterns(np.random.default_rng(0), (1, N))
-    updates = top // N + 1  # from zero weights every update adds N; H(0) = 1 asks for more than kappa
+    updates = (
+        top // N + 1
+    )  # from zero weights every update adds N; H(0) = 1 asks for more than kappa
     K = fields.Gram(x)
-    block = blocks.LayerBlock(np.zeros((1, N)), x, np.array([[-1]], dtype=np.int8), K, kappa=float(top))
+    block = blocks.LayerBlock(
+        np.zeros((1, N)), x, np.array([[-1]], dtype=np.int8), K, kappa=float(top)
+    )
     errors, _ = block.advance(updates + 5)
     assert errors.sum() == updates
     assert block.fields.dtype == width
@@ -301,7 +366,9 @@ def hard_problem(rng, max_epochs):
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_ctrl_c_stops_within_a_second(n_jobs):
-    problem = hard_problem(np.random.default_rng(3), 20_000)  # so many that fields need wider integers
+    problem = hard_problem(
+        np.random.default_rng(3), 20_000
+    )  # so many that fields need wider integers
     run(engine, problem, n_jobs=n_jobs)  # all is imported and loaded before the clock starts
     pressed, threads = [], threading.active_count()  # others may be left of earlier tests
 
@@ -313,14 +380,18 @@ def test_ctrl_c_stops_within_a_second(n_jobs):
     timer.start()
     with pytest.raises(KeyboardInterrupt):
         run(engine, {**problem, "max_epochs": 10_000_000}, n_jobs=n_jobs)
-    assert time.process_time() - pressed[0] < 1.0 * n_jobs  # of work: on a busy machine the clock on the wall runs faster
+    assert (
+        time.process_time() - pressed[0] < 1.0 * n_jobs
+    )  # of work: on a busy machine the clock on the wall runs faster
     timer.join()
     assert threading.active_count() <= threads
 
 
 @pytest.fixture
 def ctrl_c():
-    """A function that presses Ctrl-C and returns when Python has handled it, whatever handled it before this test."""
+    """A function that presses Ctrl-C and returns when Python has handled it, whatever handled it
+    before this test.
+    """
 
     def press():
         os.kill(os.getpid(), signal.SIGINT)
@@ -353,7 +424,9 @@ def test_a_handler_of_the_users_sees_ctrl_c_once_and_one_that_ignores_it_stays(c
     assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
 
 
-@pytest.mark.parametrize(("n_jobs", "error"), [(0, ValueError), (1.5, TypeError), (True, TypeError)])
+@pytest.mark.parametrize(
+    ("n_jobs", "error"), [(0, ValueError), (1.5, TypeError), (True, TypeError)]
+)
 def test_a_senseless_number_of_threads_is_rejected(n_jobs, error):
     with pytest.raises(error, match="n_jobs"):
         run(engine, hard_problem(np.random.default_rng(4), 2), n_jobs=n_jobs)
@@ -385,7 +458,9 @@ print(time.process_time() - started, peak() - base, peak())
 
 def learn_in_new_process(*sizes):
     """Learn; gives the seconds, and the peak of memory in MB beyond the interpreter and in all."""
-    done = subprocess.run([sys.executable, "-c", LEARN, *map(str, sizes)], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", LEARN, *map(str, sizes)], capture_output=True, text=True, check=True
+    )
     return tuple(map(float, done.stdout.split()))
 
 

@@ -1,4 +1,6 @@
-"""Recall does not depend on how many cues are recalled at once, on BLAS or on the processor; weights of seeds are frozen."""
+"""Recall does not depend on how many cues are recalled at once, on BLAS or on the processor;
+weights of seeds are frozen.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ def whole_number_recall(U, V, cue, steps):
 @pytest.mark.parametrize("eta", [1e-3, 0.07, 1 / 3])
 def test_from_zero_weights_one_cue_and_a_batch_are_recalled_as_in_whole_numbers(eta):
     X = sa.datasets.random_periodic(12, 30, rng=0)
-    net = sa.SequenceAttractor(n_hidden=24, init_scale=0, eta=eta, kappa=20 * eta, random_state=0).fit(X)
+    net = sa.SequenceAttractor(
+        n_hidden=24, init_scale=0, eta=eta, kappa=20 * eta, random_state=0
+    ).fit(X)
     U, V = (np.rint(W / eta).astype(np.int64) for W in (net.U_, net.V_))
     cues = np.random.default_rng(1).choice(np.array([-1, 1], dtype=np.int8), (400, 30))
     assert int((cues @ U.T == 0).sum()) > 50  # ties, or the test could not fail
@@ -47,7 +51,9 @@ def test_weights_of_a_rule_of_the_users_recall_one_cue_as_in_a_batch():
 
     net = sa.VisibleNetwork(tenths, init_scale=0).fit(sa.datasets.random_periodic(12, 30, rng=0))
     cues = np.random.default_rng(1).choice(np.array([-1, 1], dtype=np.int8), (400, 30))
-    np.testing.assert_array_equal(net.recall(cues, steps=6), [net.recall(cue, steps=6) for cue in cues])
+    np.testing.assert_array_equal(
+        net.recall(cues, steps=6), [net.recall(cue, steps=6) for cue in cues]
+    )
 
 
 def test_learned_weights_are_the_same_to_the_last_bit_in_both_engines_and_epoch_by_epoch():
@@ -81,7 +87,9 @@ def test_weights_that_a_user_sets_are_recalled_and_weights_in_place_are_rejected
     np.testing.assert_array_equal(net.U_, without)
     assert (net.hidden(X)[:, :20] == 1).all()
     net.save(tmp_path / "lesion.npz")
-    np.testing.assert_array_equal(sa.load(tmp_path / "lesion.npz").recall(X[0], 12), net.recall(X[0], 12))
+    np.testing.assert_array_equal(
+        sa.load(tmp_path / "lesion.npz").recall(X[0], 12), net.recall(X[0], 12)
+    )
 
 
 def test_weights_too_large_for_exact_sums_are_rejected():
@@ -111,17 +119,30 @@ for net in nets:
 
 
 def test_recall_is_the_same_with_every_kernel_of_blas():
-    """OpenBLAS sums as on the processor that a variable names; with another BLAS this only runs the same twice."""
+    """OpenBLAS sums as on the processor that a variable names; with another BLAS this only runs the
+    same twice.
+    """
     seen = set()
     for processor in ("Prescott", "Haswell"):
         child = {**os.environ, "OPENBLAS_CORETYPE": processor}
-        seen.add(subprocess.run([sys.executable, "-c", RECALLS], env=child, check=True, capture_output=True, text=True).stdout)
+        seen.add(
+            subprocess.run(
+                [sys.executable, "-c", RECALLS],
+                env=child,
+                check=True,
+                capture_output=True,
+                text=True,
+            ).stdout
+        )
     assert len(seen) == 1
 
 
 def _frozen_cases():
     """Networks of every path through the engines, each with the sequences that it learns."""
-    short, crowd = sa.datasets.random_periodic(20, 40, rng=0), sa.datasets.random_periodic(60, 40, rng=1)
+    short, crowd = (
+        sa.datasets.random_periodic(20, 40, rng=0),
+        sa.datasets.random_periodic(60, 40, rng=1),
+    )
     film = sa.datasets.walker(n_frames=20, shrink=4)
     long = sa.datasets.random_sequences(1, 1500, 16, rng=2)
     A = sa.SequenceAttractor
@@ -134,7 +155,10 @@ def _frozen_cases():
         "input threshold": (A(80, input_threshold=0.01, random_state=1), short),
         "target threshold": (A(80, target_threshold=3.0, random_state=1), short),
         "only V": (sa.FixedHiddenNetwork(80, random_state=1), short),
-        "only V, sparse inputs": (sa.FixedHiddenNetwork(80, input_threshold=2.0, random_state=1), short),
+        "only V, sparse inputs": (
+            sa.FixedHiddenNetwork(80, input_threshold=2.0, random_state=1),
+            short,
+        ),
         "Hebbian V": (sa.HebbianReadoutNetwork(80, random_state=1), short),
         "learned targets": (sa.LearnedTargetsAttractor(80, random_state=1), short),
         "order 2": (A(80, order=2, random_state=1), short),
@@ -151,7 +175,9 @@ def _frozen_cases():
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("case", list(_frozen_cases()))
 def test_weights_of_a_seed_are_what_they_were(case):
-    """To the last bit, so that engines can be compared; `python tests/engine/test_exact_recall.py` freezes anew."""
+    """To the last bit, so that engines can be compared; `python tests/engine/test_exact_recall.py`
+    freezes anew.
+    """
     assert _digest(*_frozen_cases()[case]) == json.loads(FROZEN.read_text())[case]
 
 
@@ -161,7 +187,11 @@ def _digest(net, X):
     for _ in range(2):
         net.partial_fit(X)
     names = ("U_", "V_", "W_", "hidden_bias_", "visible_bias_", "hidden_errors_", "visible_errors_")
-    parts = b"".join(np.ascontiguousarray(getattr(net, name), np.float64).tobytes() for name in names if hasattr(net, name))
+    parts = b"".join(
+        np.ascontiguousarray(getattr(net, name), np.float64).tobytes()
+        for name in names
+        if hasattr(net, name)
+    )
     return hashlib.sha256(parts).hexdigest()
 
 
@@ -170,4 +200,7 @@ if __name__ == "__main__":
 
     warnings.simplefilter("ignore")
     FROZEN.parent.mkdir(exist_ok=True)
-    FROZEN.write_text(json.dumps({case: _digest(*given) for case, given in _frozen_cases().items()}, indent=1) + "\n")
+    FROZEN.write_text(
+        json.dumps({case: _digest(*given) for case, given in _frozen_cases().items()}, indent=1)
+        + "\n"
+    )

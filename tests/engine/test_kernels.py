@@ -1,4 +1,6 @@
-"""The binding of the kernels in C: nothing wrong reaches them; results do not depend on the processor, threads or processes."""
+"""The binding of the kernels in C: nothing wrong reaches them; results do not depend on the
+processor, threads or processes.
+"""
 
 import os
 import re
@@ -30,19 +32,35 @@ def _best_instruction_set():
 def run(*words, **settings):
     """Run Python with this package in a process of its own, so that a crash is seen."""
     environment = os.environ | {"PYTHONPATH": str(PACKAGE.parent)} | settings
-    return subprocess.run([sys.executable, *map(str, words)], env=environment, capture_output=True, text=True, check=False)
+    return subprocess.run(
+        [sys.executable, *map(str, words)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
 
 def fuzz(calls, seed):
     done = run(HERE / "kernel_calls.py", calls, seed)
-    assert done.returncode == 0, f"{calls} calls with seed {seed} ended with {done.returncode}:\n{done.stderr[-3000:]}"
+    assert done.returncode == 0, (
+        f"{calls} calls with seed {seed} ended with {done.returncode}:\n{done.stderr[-3000:]}"
+    )
     return done.stdout
 
 
 def test_no_wrong_argument_reaches_c():
     counts = dict(re.findall(r"'([\w ]+)': (\d+)", fuzz(2000, 0)))
     assert int(counts["right"]) > 200
-    assert {"other_type", "not_contiguous", "misaligned", "read_only", "out_of_range", "overlapping", "condition"} < set(counts)
+    assert {
+        "other_type",
+        "not_contiguous",
+        "misaligned",
+        "read_only",
+        "out_of_range",
+        "overlapping",
+        "condition",
+    } < set(counts)
 
 
 @pytest.mark.slow
@@ -71,7 +89,8 @@ LONG = "words <= 2**10"  # longer than the arrays of a case
 
 
 @pytest.mark.parametrize(
-    ("name", "text"), [(name, text) for name, kernel in KERNELS.items() for text in kernel.where if text != LONG]
+    ("name", "text"),
+    [(name, text) for name, kernel in KERNELS.items() for text in kernel.where if text != LONG],
 )
 def test_every_condition_is_checked(name, text):
     case = Case(KERNELS[name], np.random.default_rng(7), broken=text)
@@ -93,7 +112,9 @@ def test_contents_that_do_not_fit_together_raise_an_error():
         np.empty((2, 3, 2), dtype=np.int64),
         np.empty(3, dtype=np.int64),
     )
-    with pytest.raises(ValueError, match="sort_flips: flips must be of existing epochs and transitions"):
+    with pytest.raises(
+        ValueError, match="sort_flips: flips must be of existing epochs and transitions"
+    ):
         kernels.sort_flips(flips, *others)
 
 
@@ -107,17 +128,29 @@ def test_negative_indices_are_found():
 def test_masked_indices_are_checked_too():
     plastic = np.ma.masked_array(np.array([9]), mask=[True])
     with pytest.raises(ValueError, match="run_pinning: plastic must be indices"):
-        kernels.run_pinning(np.zeros((2, 2)), plastic, *np.zeros((2, 1, 2)), np.zeros((1, 1)), np.zeros(2), np.zeros((1, 2)), 1.0)
+        kernels.run_pinning(
+            np.zeros((2, 2)),
+            plastic,
+            *np.zeros((2, 1, 2)),
+            np.zeros((1, 1)),
+            np.zeros(2),
+            np.zeros((1, 2)),
+            1.0,
+        )
 
 
 def test_bound_arrays_live_as_long_as_the_function():
     order = np.arange(5, dtype=np.int32)
     alive = weakref.ref(order)
-    flips = kernels.sparse_flips.bind(np.zeros((3, 2), np.int32), np.zeros(3, np.int32), order, np.random.default_rng(0))
+    flips = kernels.sparse_flips.bind(
+        np.zeros((3, 2), np.int32), np.zeros(3, np.int32), order, np.random.default_rng(0)
+    )
     del order
     assert flips(0, 3) == 0
     assert alive() is not None
-    with pytest.raises(ValueError, match="0 <= first <= last <= n must hold, but first = 0, last = 4, n = 3"):
+    with pytest.raises(
+        ValueError, match="0 <= first <= last <= n must hold, but first = 0, last = 4, n = 3"
+    ):
         flips(0, 4)
     with pytest.raises(TypeError, match="sparse_flips takes 6 arguments, not 5"):
         flips(0)
@@ -129,9 +162,19 @@ def test_constants_are_those_of_the_sources():
     """Work space is made for them here, and filled by C."""
     defined = {}
     for source in sorted((PACKAGE / "engine" / "csrc").glob("*.h")):
-        defined |= dict(re.findall(r"^#define ([A-Z_]{2,}) +([\d(][^/\n]*)", source.read_text(), flags=re.MULTILINE))
-    shared = {name: value for name, value in kernels.CONSTANTS.items() if name in defined and isinstance(value, int)}
-    assert {"LANES", "AHEAD", "SLOTS", "ROWS", "SIDE", "SPAN", "ABREAST", "BLOCK", "WINDOW"} <= set(shared)
+        defined |= dict(
+            re.findall(
+                r"^#define ([A-Z_]{2,}) +([\d(][^/\n]*)", source.read_text(), flags=re.MULTILINE
+            )
+        )
+    shared = {
+        name: value
+        for name, value in kernels.CONSTANTS.items()
+        if name in defined and isinstance(value, int)
+    }
+    assert {"LANES", "AHEAD", "SLOTS", "ROWS", "SIDE", "SPAN", "ABREAST", "BLOCK", "WINDOW"} <= set(
+        shared
+    )
     assert shared == {name: eval(defined[name], {}, shared) for name in shared}
 
 
@@ -199,12 +242,17 @@ thread.join()
 @pytest.fixture
 def copy(tmp_path):
     """A folder with a copy of the package."""
-    shutil.copytree(PACKAGE, tmp_path / "seqattractor", ignore=shutil.ignore_patterns("__pycache__", "static"))
+    shutil.copytree(
+        PACKAGE, tmp_path / "seqattractor", ignore=shutil.ignore_patterns("__pycache__", "static")
+    )
     return tmp_path
 
 
 def why_unavailable(copy):
-    code = "from seqattractor.engine import kernels; print(kernels.available(), kernels.why_unavailable())"
+    code = (
+        "from seqattractor.engine import kernels; print(kernels.available(), "
+        "kernels.why_unavailable())"
+    )
     done = run("-c", code, PYTHONPATH=str(copy))
     assert done.returncode == 0, done.stderr
     answer, _, sentence = done.stdout.strip().partition(" ")

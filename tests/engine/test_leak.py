@@ -1,4 +1,6 @@
-"""Neurons that sum their past inputs with a leak (Bressloff & Taylor 1992): `VisibleNetwork(leak=...)`."""
+"""Neurons that sum their past inputs with a leak (Bressloff & Taylor 1992):
+`VisibleNetwork(leak=...)`.
+"""
 
 import itertools
 
@@ -30,13 +32,20 @@ def test_weights_and_recall_are_those_of_the_definition(sizes, leak, bias, seed)
     rng = np.random.default_rng(seed)
     N = int(rng.integers(1, 6))
     sequences = draw(rng, sizes, N)
-    net = fit_quietly(sa.VisibleNetwork(leak=leak, bias=bias, max_epochs=5, on_conflict="learn", **DYADIC), sequences)
-    W, errors = oracle_local.leaky_perceptron([x.tolist() for x in sequences], leak, DYADIC["kappa"], DYADIC["eta"], 5, bias=bias)
+    net = fit_quietly(
+        sa.VisibleNetwork(leak=leak, bias=bias, max_epochs=5, on_conflict="learn", **DYADIC),
+        sequences,
+    )
+    W, errors = oracle_local.leaky_perceptron(
+        [x.tolist() for x in sequences], leak, DYADIC["kappa"], DYADIC["eta"], 5, bias=bias
+    )
     learned = np.column_stack([net.W_, net.visible_bias_]) if bias else net.W_
     assert learned.tolist() == W
     assert net.visible_errors_.tolist() == errors
     cue = rng.choice([-1, 1], size=N)
-    assert net.recall(cue, steps=7).tolist() == oracle_local.leaky_recall(W, leak, cue.tolist(), 7, bias=bias)
+    assert net.recall(cue, steps=7).tolist() == oracle_local.leaky_recall(
+        W, leak, cue.tolist(), 7, bias=bias
+    )
 
 
 @settings(max_examples=20)
@@ -44,8 +53,16 @@ def test_weights_and_recall_are_those_of_the_definition(sizes, leak, bias, seed)
 def test_without_a_leak_nothing_changes(order, bias, seed):
     rng = np.random.default_rng(seed)
     [X] = draw(rng, [8], 5)
-    settings = {"order": order, "bias": bias, "max_epochs": 20, "on_conflict": "learn", "random_state": seed}
-    plain, still = (fit_quietly(sa.VisibleNetwork(**settings, **more), X) for more in ({}, {"leak": 0.0}))
+    settings = {
+        "order": order,
+        "bias": bias,
+        "max_epochs": 20,
+        "on_conflict": "learn",
+        "random_state": seed,
+    }
+    plain, still = (
+        fit_quietly(sa.VisibleNetwork(**settings, **more), X) for more in ({}, {"leak": 0.0})
+    )
     assert np.array_equal(plain.W_, still.W_)
     assert np.array_equal(plain.visible_errors_, still.visible_errors_)
     assert still.start(X[:1]) is None
@@ -54,7 +71,10 @@ def test_without_a_leak_nothing_changes(order, bias, seed):
 
 def test_both_engines_are_the_plain_loop():
     X = sa.datasets.random_periodic(12, 30, rng=0)
-    one, other = (sa.VisibleNetwork(leak=0.5, random_state=0, engine=engine).fit(X) for engine in ("exact", "reference"))
+    one, other = (
+        sa.VisibleNetwork(leak=0.5, random_state=0, engine=engine).fit(X)
+        for engine in ("exact", "reference")
+    )
     assert np.array_equal(one.W_, other.W_)
 
 
@@ -73,8 +93,10 @@ def test_a_repeated_pattern_has_two_successors_without_a_delay_line(leak):
 @settings(max_examples=25)
 @given(seed=seeds, leak=st.sampled_from([0.25, 0.5, 0.75]))
 def test_one_repeated_pattern_is_always_resolved_if_something_came_before_it(seed, leak):
-    """The sums have one linear dependency, s(a) - leak s(a-1) = s(b) - leak s(b-1), and the targets of s(a-1) and s(b-1) are the
-    repeated pattern both times: no neuron can be asked for signs that the dependency rules out."""
+    """The sums have one linear dependency, s(a) - leak s(a-1) = s(b) - leak s(b-1), and the targets
+    of s(a-1) and s(b-1) are the repeated pattern both times: no neuron can be asked for signs that
+    the dependency rules out.
+    """
     rng = np.random.default_rng(seed)
     X = draw(rng, [6], 6)[0]
     assume(np.linalg.matrix_rank(X[:-1].astype(float)) == 5)
@@ -86,7 +108,9 @@ def test_one_repeated_pattern_is_always_resolved_if_something_came_before_it(see
 
 
 def test_a_repeated_first_pattern_may_be_too_much():
-    """A B A C from the start: s(2) = s(0) + leak s(1), so a neuron that is on in A and B must be on in C."""
+    """A B A C from the start: s(2) = s(0) + leak s(1), so a neuron that is on in A and B must be on
+    in C.
+    """
     A, B, C = np.array([[1, 1, 1], [1, -1, 1], [-1, 1, 1]], dtype=np.int8)
     X = np.array([A, B, A, C])
     assert not sa.find_conflicts(X, leak=0.5)
@@ -96,12 +120,17 @@ def test_a_repeated_first_pattern_may_be_too_much():
 
 
 def test_conflicts_are_those_that_a_leak_leaves():
-    A, B, C, D = (np.array(x, dtype=np.int8) for x in itertools.islice(itertools.product((-1, 1), repeat=3), 4))
+    A, B, C, D = (
+        np.array(x, dtype=np.int8)
+        for x in itertools.islice(itertools.product((-1, 1), repeat=3), 4)
+    )
     apart, same = [A, B, D, B, C], [[A, B, C], [A, B, D]]
     assert sa.find_conflicts(apart)
     assert not sa.find_conflicts(apart, leak=0.5)
     assert sa.find_conflicts(same, leak=0.5)[0].second == (1, 1)
-    with pytest.raises(ValueError, match="pattern 1 of sequence 0 occurs again as pattern 1 of sequence 1"):
+    with pytest.raises(
+        ValueError, match="pattern 1 of sequence 0 occurs again as pattern 1 of sequence 1"
+    ):
         sa.VisibleNetwork(leak=0.5).fit(same)
     assert fit_quietly(sa.VisibleNetwork(leak=0.5, order="auto", random_state=0), apart).order_ == 1
     assert fit_quietly(sa.VisibleNetwork(order="auto", random_state=0), apart).order_ == 2
@@ -111,7 +140,10 @@ def test_what_fades_below_the_last_bit_is_a_conflict_again():
     one, two = np.array([[1, -1]], dtype=np.int8), np.array([[-1, 1]], dtype=np.int8)
     for silent_for, left in ((20, False), (80, True)):
         silence = -np.ones((silent_for, 2), dtype=np.int8)
-        assert bool(sa.find_conflicts([np.concatenate([x, silence, x]) for x in (one, two)], leak=0.5)) == left
+        assert (
+            bool(sa.find_conflicts([np.concatenate([x, silence, x]) for x in (one, two)], leak=0.5))
+            == left
+        )
 
 
 def test_the_state_that_a_run_carries_is_the_sum():
@@ -134,7 +166,10 @@ def test_a_leaky_network_is_saved_with_its_leak(tmp_path):
     assert np.array_equal(again.recall(X[0], steps=12), net.recall(X[0], steps=12))
 
 
-@pytest.mark.parametrize(("leak", "error"), [(1.0, ValueError), (-0.1, ValueError), (float("nan"), ValueError), ("x", TypeError)])
+@pytest.mark.parametrize(
+    ("leak", "error"),
+    [(1.0, ValueError), (-0.1, ValueError), (float("nan"), ValueError), ("x", TypeError)],
+)
 def test_a_bad_leak_gets_one_clear_sentence(leak, error):
     with pytest.raises(error, match="leak must be"):
         sa.VisibleNetwork(leak=leak).fit(np.array([[1, 1], [1, -1]]))

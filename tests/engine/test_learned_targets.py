@@ -1,4 +1,6 @@
-"""Learned targets: the projection that gives hidden neurons their targets learns by the update of V."""
+"""Learned targets: the projection that gives hidden neurons their targets learns by the update of
+V.
+"""
 
 import json
 
@@ -32,7 +34,8 @@ def start(M, N, order, seed, scale, bias):
     return U, V, P, biases if bias else None
 
 
-# -- the rule ---------------------------------------------------------------------------------------------------------
+# -- the rule
+# --------------------------------------------------------------------------------------------------
 
 
 @settings(max_examples=200)
@@ -50,7 +53,17 @@ def start(M, N, order, seed, scale, bias):
     seed=st.integers(0, 2**16),
 )
 def test_both_engines_equal_the_oracle(
-    X, M, order, learned_feedback, bias, scale, target_threshold, input_threshold, kappa, engine, seed
+    X,
+    M,
+    order,
+    learned_feedback,
+    bias,
+    scale,
+    target_threshold,
+    input_threshold,
+    kappa,
+    engine,
+    seed,
 ):
     X = [x for x in X if len(x) > order] or [np.array([[1], [-1], [1]], dtype=np.int8)]
     net = sa.LearnedTargetsAttractor(
@@ -71,7 +84,9 @@ def test_both_engines_equal_the_oracle(
     U, V, P, biases = start(M, X[0].shape[1], order, seed, scale, bias)
     thresholds = target_threshold, input_threshold
     how = {"biases": biases, "lam": learned_feedback}
-    expected = oracle.learn(oracle.transitions(X, order), U, V, P, kappa, ETA, EPOCHS, *thresholds, **how)
+    expected = oracle.learn(
+        oracle.transitions(X, order), U, V, P, kappa, ETA, EPOCHS, *thresholds, **how
+    )
     assert net.hidden_errors_.tolist() == expected[2]
     assert net.visible_errors_.tolist() == expected[3]
     learned = [net.U_, net.V_, *([net.hidden_bias_, net.visible_bias_] if bias else [])]
@@ -102,11 +117,18 @@ def test_the_kernel_makes_the_updates_of_the_plain_loop(T, N, M, learned_feedbac
     assert np.array_equal(plain.visible_errors_, compiled.visible_errors_)
     assert np.array_equal(plain.Q_, compiled.Q_)
     for name in ("U_", "V_", *(("hidden_bias_", "visible_bias_") if bias else ())):
-        np.testing.assert_allclose(getattr(plain, name), getattr(compiled, name), rtol=1e-11, atol=1e-14)
+        np.testing.assert_allclose(
+            getattr(plain, name), getattr(compiled, name), rtol=1e-11, atol=1e-14
+        )
 
 
 @settings(max_examples=40)
-@given(X=sequences(), M=st.integers(1, 6), learned_feedback=st.sampled_from(LAMBDAS), seed=st.integers(0, 2**16))
+@given(
+    X=sequences(),
+    M=st.integers(1, 6),
+    learned_feedback=st.sampled_from(LAMBDAS),
+    seed=st.integers(0, 2**16),
+)
 def test_Q_is_what_V_has_learned(X, M, learned_feedback, seed):
     """Feedback synapses are learned on their own, and end as the transpose of what V learned."""
     N = X[0].shape[1]
@@ -123,9 +145,22 @@ def test_Q_is_what_V_has_learned(X, M, learned_feedback, seed):
 
 @pytest.mark.parametrize("engine", ["exact", "reference"])
 @settings(max_examples=25)
-@given(X=sequences(), M=st.integers(1, 6), scale=st.sampled_from([0.0, 1e-3]), bias=st.booleans(), seed=st.integers(0, 2**16))
+@given(
+    X=sequences(),
+    M=st.integers(1, 6),
+    scale=st.sampled_from([0.0, 1e-3]),
+    bias=st.booleans(),
+    seed=st.integers(0, 2**16),
+)
 def test_without_feedback_targets_are_those_of_P(engine, X, M, scale, bias, seed):
-    how = {"eta": ETA, "init_scale": scale, "bias": bias, "max_epochs": EPOCHS, "random_state": seed, "engine": engine}
+    how = {
+        "eta": ETA,
+        "init_scale": scale,
+        "bias": bias,
+        "max_epochs": EPOCHS,
+        "random_state": seed,
+        "engine": engine,
+    }
     fixed = fit_quietly(sa.SequenceAttractor(M, **how), X)
     none = fit_quietly(sa.LearnedTargetsAttractor(M, learned_feedback=0, **how), X)
     assert np.array_equal(fixed.hidden_errors_, none.hidden_errors_)
@@ -149,7 +184,9 @@ def test_the_start_is_that_of_random_targets():
 
 
 def test_learning_continues_from_what_was_learned():
-    """The engines take the feedback of before, so that ten epochs are six and then four, also for wide integers."""
+    """The engines take the feedback of before, so that ten epochs are six and then four, also for
+    wide integers.
+    """
     X = sa.datasets.random_periodic(12, 15, rng=3).patterns
     rng = np.random.default_rng(0)
     drive = rule.target_drive(rng.standard_normal((20, 15)), X[1:])
@@ -158,9 +195,13 @@ def test_learning_continues_from_what_was_learned():
         for pieces in ((10,), (6, 4), (6, 10**10)):
             U, V, Q = np.zeros((20, 15)), np.zeros((15, 20)), np.zeros((20, 15), dtype=np.int64)
             for epochs in pieces:
-                stop = min(epochs, 4) if epochs > 10 else epochs  # so many epochs could be, that int32 would not be enough
+                stop = (
+                    min(epochs, 4) if epochs > 10 else epochs
+                )  # so many epochs could be, that int32 would not be enough
                 feedback = Feedback(drive, Q, 0.3)
-                problem = Problem(X[:-1], X[1:], V=V, U=U, kappa=1.0 / ETA, feedback=feedback, max_epochs=epochs)
+                problem = Problem(
+                    X[:-1], X[1:], V=V, U=U, kappa=1.0 / ETA, feedback=feedback, max_epochs=epochs
+                )
                 learned = module.learn(problem, callback=lambda e, *_, stop=stop: e == stop)
                 U, V, Q = learned.U, learned.V, learned.Q
             ends.append((U, V, Q))
@@ -182,17 +223,22 @@ def test_a_callback_can_end_learning(engine):
     stopped = quietly(sa.LearnedTargetsAttractor(30, **how).fit, X, callback=stop)
     short = fit_quietly(sa.LearnedTargetsAttractor(30, max_epochs=3, **how), X)
     assert stopped.n_iter_ == 3
-    assert seen == list(zip(short.hidden_errors_.tolist(), short.visible_errors_.tolist(), strict=True))
+    assert seen == list(
+        zip(short.hidden_errors_.tolist(), short.visible_errors_.tolist(), strict=True)
+    )
     assert np.array_equal(stopped.U_, short.U_)
     assert np.array_equal(stopped.Q_, short.Q_)
 
 
-# -- a network with learned targets ---------------------------------------------------------------------------------------
+# -- a network with learned targets
+# ---------------------------------------------------------------------------------------
 
 
 def learned_network(**parameters):
     X = sa.datasets.random_periodic(9, 8, rng=1)
-    return X, fit_quietly(sa.LearnedTargetsAttractor(20, learned_feedback=0.1, random_state=0, **parameters), X)
+    return X, fit_quietly(
+        sa.LearnedTargetsAttractor(20, learned_feedback=0.1, random_state=0, **parameters), X
+    )
 
 
 @pytest.mark.parametrize("bias", [False, True])
@@ -263,7 +309,14 @@ def test_the_short_name_runs_in_grids_and_comparisons():
 
 def test_the_command_line_learns_targets(run, tmp_path):
     np.save(tmp_path / "x.npy", sa.datasets.random_periodic(8, 20, rng=0).patterns)
-    how = ("--hidden", 40, "--network", "attractor-learned-targets", "--set", "learned_feedback=0.05")
+    how = (
+        "--hidden",
+        40,
+        "--network",
+        "attractor-learned-targets",
+        "--set",
+        "learned_feedback=0.05",
+    )
     code, out, _ = run("learn", "x.npy", *how, "-o", "x.npz", "--json")
     assert code == 0
     assert json.loads(out)["transitions_exact"] == 1
@@ -285,7 +338,9 @@ def test_learned_targets_store_what_random_ones_store():
 
 @pytest.mark.slow
 def test_learned_targets_matter_where_hidden_neurons_are_few():
-    """T = 80 without noise: with 60 hidden neurons V is the bottleneck, and learned targets make its task easier."""
+    """T = 80 without noise: with 60 hidden neurons V is the bottleneck, and learned targets make
+    its task easier.
+    """
     stored = dict.fromkeys(KINDS, 0)
     for trial in range(20):
         X = sa.datasets.random_periodic(80, 100, rng=[80, trial, 9])
@@ -297,7 +352,9 @@ def test_learned_targets_matter_where_hidden_neurons_are_few():
 
 @pytest.mark.slow
 def test_learned_targets_do_not_move_table_1():
-    """T = 80, M = 500, 10 flips, where success falls: in 60 fresh pairs neither kind of targets is far ahead."""
+    """T = 80, M = 500, 10 flips, where success falls: in 60 fresh pairs neither kind of targets is
+    far ahead.
+    """
     successes = dict.fromkeys(KINDS, 0)
     for trial in range(60):
         X = sa.datasets.random_periodic(80, 100, rng=[80, trial, 10])

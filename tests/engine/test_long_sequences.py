@@ -36,10 +36,15 @@ def on_disk(tmp_path):
 @pytest.mark.parametrize("kind", NETWORKS)
 def test_a_memory_mapped_array_is_learned_as_any_other(kind, on_disk):
     X, mapped = on_disk
-    same(*(fit_quietly(NETWORKS[kind](max_epochs=3, random_state=0), patterns) for patterns in (X, mapped)))
-    assert NETWORKS[kind](random_state=0).partial_fit(mapped).score(mapped) == NETWORKS[kind](random_state=0).partial_fit(
-        X
-    ).score(X)
+    same(
+        *(
+            fit_quietly(NETWORKS[kind](max_epochs=3, random_state=0), patterns)
+            for patterns in (X, mapped)
+        )
+    )
+    assert NETWORKS[kind](random_state=0).partial_fit(mapped).score(mapped) == NETWORKS[kind](
+        random_state=0
+    ).partial_fit(X).score(X)
 
 
 def test_its_transitions_are_no_copies_and_those_of_an_array_in_memory_are(on_disk):
@@ -50,8 +55,12 @@ def test_its_transitions_are_no_copies_and_those_of_an_array_in_memory_are(on_di
 
 @pytest.mark.parametrize("kind", ["hidden", "visible"])
 def test_patterns_on_disk_or_from_a_generator_are_never_copied_in_a_wider_type(kind, tmp_path):
-    mapped = np.lib.format.open_memmap(tmp_path / "X.npy", mode="w+", dtype=np.int8, shape=(100_000, 200))
-    mapped[:] = np.where(np.random.default_rng(0).random(mapped.shape, dtype=np.float32) < 0.5, 1, -1)
+    mapped = np.lib.format.open_memmap(
+        tmp_path / "X.npy", mode="w+", dtype=np.int8, shape=(100_000, 200)
+    )
+    mapped[:] = np.where(
+        np.random.default_rng(0).random(mapped.shape, dtype=np.float32) < 0.5, 1, -1
+    )
     options = {"random_state": 0, "max_epochs": 1}
     fit_quietly(NETWORKS[kind](**options), mapped[:500])  # imports and loads
 
@@ -60,8 +69,14 @@ def test_patterns_on_disk_or_from_a_generator_are_never_copied_in_a_wider_type(k
         for t in range(0, len(mapped), 1000):
             net.partial_fit(mapped[t : t + 1001])
 
-    learn = {"fit": lambda: fit_quietly(NETWORKS[kind](**options), mapped), "partial_fit": learn_in_pieces}
-    for way, most in (("fit", 4 * mapped.size), ("partial_fit", mapped.size)):  # in float32, and as it is
+    learn = {
+        "fit": lambda: fit_quietly(NETWORKS[kind](**options), mapped),
+        "partial_fit": learn_in_pieces,
+    }
+    for way, most in (
+        ("fit", 4 * mapped.size),
+        ("partial_fit", mapped.size),
+    ):  # in float32, and as it is
         tracemalloc.start()
         learn[way]()
         peak = tracemalloc.get_traced_memory()[1]

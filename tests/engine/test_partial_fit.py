@@ -14,12 +14,18 @@ from quiet import fit_quietly
 NETWORKS = {
     "hidden": lambda **options: sa.SequenceAttractor(n_hidden=8, **options),
     "only V": lambda **options: sa.FixedHiddenNetwork(n_hidden=8, **options),
-    "thresholds": lambda **options: sa.SequenceAttractor(n_hidden=8, input_threshold=0.2, target_threshold=1.0, **options),
+    "thresholds": lambda **options: sa.SequenceAttractor(
+        n_hidden=8, input_threshold=0.2, target_threshold=1.0, **options
+    ),
     "visible": lambda **options: sa.VisibleNetwork(**options),
-    "two patterns, biases": lambda **options: sa.SequenceAttractor(n_hidden=8, order=2, bias=True, **options),
+    "two patterns, biases": lambda **options: sa.SequenceAttractor(
+        n_hidden=8, order=2, bias=True, **options
+    ),
     "visible, three patterns": lambda **options: sa.VisibleNetwork(order=3, **options),
     "biases": lambda **options: sa.SequenceAttractor(n_hidden=8, bias=True, **options),
-    "learned targets": lambda **options: sa.LearnedTargetsAttractor(n_hidden=8, learned_feedback=0.2, **options),
+    "learned targets": lambda **options: sa.LearnedTargetsAttractor(
+        n_hidden=8, learned_feedback=0.2, **options
+    ),
     "learned targets, thresholds": lambda **options: sa.LearnedTargetsAttractor(
         n_hidden=8, learned_feedback=0.2, input_threshold=0.2, **options
     ),
@@ -39,17 +45,33 @@ def both(make, X, epochs, **options):
 
 
 def errors(net):
-    return [getattr(net, name).tolist() for name in ("hidden_errors_", "visible_errors_") if hasattr(net, name)]
+    return [
+        getattr(net, name).tolist()
+        for name in ("hidden_errors_", "visible_errors_")
+        if hasattr(net, name)
+    ]
 
 
 @pytest.mark.parametrize("engine", ["exact", "reference"])
 @pytest.mark.parametrize("kind", NETWORKS)
 @settings(max_examples=15)
-@given(seed=st.integers(0, 10**6), steps=st.sampled_from(STEPS), size=st.sampled_from([(6, 7), (22, 12)]))
+@given(
+    seed=st.integers(0, 10**6),
+    steps=st.sampled_from(STEPS),
+    size=st.sampled_from([(6, 7), (22, 12)]),
+)
 def test_from_zero_weights_they_are_equal_bit_for_bit(kind, engine, seed, steps, size):
-    X = sa.datasets.random_periodic(*size, rng=seed)  # few are presented by the plain loop, more of them by the engine
+    X = sa.datasets.random_periodic(
+        *size, rng=seed
+    )  # few are presented by the plain loop, more of them by the engine
     kappa, eta = steps
-    options = {"kappa": kappa, "eta": eta, "init_scale": 0.0, "random_state": seed, "engine": engine}
+    options = {
+        "kappa": kappa,
+        "eta": eta,
+        "init_scale": 0.0,
+        "random_state": seed,
+        "engine": engine,
+    }
     whole, bits = both(NETWORKS[kind], X, 40, **options)
     assert errors(whole) == errors(bits)
     for name in WEIGHTS:
@@ -59,7 +81,11 @@ def test_from_zero_weights_they_are_equal_bit_for_bit(kind, engine, seed, steps,
 
 @pytest.mark.parametrize("kind", NETWORKS)
 @settings(max_examples=15)
-@given(seed=st.integers(0, 10**6), steps=st.sampled_from(STEPS), size=st.sampled_from([(6, 7), (22, 12)]))
+@given(
+    seed=st.integers(0, 10**6),
+    steps=st.sampled_from(STEPS),
+    size=st.sampled_from([(6, 7), (22, 12)]),
+)
 def test_from_random_weights_they_are_equal_up_to_rounding(kind, seed, steps, size):
     X = sa.datasets.random_periodic(*size, rng=seed)
     kappa, eta = steps
@@ -67,10 +93,14 @@ def test_from_random_weights_they_are_equal_up_to_rounding(kind, seed, steps, si
     assert errors(whole) == errors(bits)
     for name in WEIGHTS:
         if hasattr(whole, name):
-            np.testing.assert_allclose(getattr(whole, name), getattr(bits, name), rtol=1e-12, atol=1e-13)
+            np.testing.assert_allclose(
+                getattr(whole, name), getattr(bits, name), rtol=1e-12, atol=1e-13
+            )
 
 
-ADDED = {  # the share of A's transitions that are right once B alone was presented until it was stored, from and to
+# the share of A's transitions that are right once B alone was presented until it was stored, from
+# and to
+ADDED = {
     "attractor": (lambda seed: sa.SequenceAttractor(500, random_state=seed), 0.0, 0.05),
     "visible": (lambda seed: sa.VisibleNetwork(random_state=seed), 0.05, 0.3),
     "sparse": (lambda seed: sa.SparseSequenceAttractor(500, random_state=seed), 0.8, 1.0),
@@ -113,7 +143,11 @@ def test_a_presentation_is_an_epoch_of_the_plain_rule_in_units_of_eta(seed, step
         net.partial_fit(X)
     zero = [[0.0] * 6 for _ in range(6)]
     W, counted = oracle.learn_visible(
-        oracle.transitions([np.asarray(X).tolist()]), zero, round(kappa / eta * 2**24) / 2**24, 1.0, 12
+        oracle.transitions([np.asarray(X).tolist()]),
+        zero,
+        round(kappa / eta * 2**24) / 2**24,
+        1.0,
+        12,
     )
     assert net.visible_errors_[: len(counted)].tolist() == counted
     np.testing.assert_array_equal(net.W_, np.array(W) * eta)

@@ -18,7 +18,11 @@ def initial_weights(M, N, order, seed, scale, standard_U=False):
     """U, V and P as the network draws them."""
     rng = np.random.default_rng(seed)
     U, V, P = (rng.standard_normal(shape) for shape in ((M, order * N), (N, M), (M, N)))
-    return oracle.on_grid(U if standard_U else U * scale, ETA), oracle.on_grid(V * scale, ETA), oracle.on_grid(P)
+    return (
+        oracle.on_grid(U if standard_U else U * scale, ETA),
+        oracle.on_grid(V * scale, ETA),
+        oracle.on_grid(P),
+    )
 
 
 @settings(max_examples=150)
@@ -32,7 +36,9 @@ def initial_weights(M, N, order, seed, scale, standard_U=False):
     kappa=st.sampled_from([1.0, 3 * ETA]),
     seed=st.integers(0, 2**16),
 )
-def test_the_plain_loop_equals_the_oracle(X, M, learn, scale, target_threshold, input_threshold, kappa, seed):
+def test_the_plain_loop_equals_the_oracle(
+    X, M, learn, scale, target_threshold, input_threshold, kappa, seed
+):
     network = {"UV": sa.SequenceAttractor, "V": sa.FixedHiddenNetwork}[learn]
     net = network(
         M,
@@ -46,9 +52,20 @@ def test_the_plain_loop_equals_the_oracle(X, M, learn, scale, target_threshold, 
         engine="reference",
     )
     fit_quietly(net, X)
-    U, V, P = initial_weights(M, X[0].shape[1], 1, seed, scale, standard_U=learn == "V" and input_threshold != 0)
+    U, V, P = initial_weights(
+        M, X[0].shape[1], 1, seed, scale, standard_U=learn == "V" and input_threshold != 0
+    )
     expected = oracle.learn(
-        oracle.transitions(X), U, V, P, kappa, ETA, EPOCHS, target_threshold, input_threshold, learn_U=learn == "UV"
+        oracle.transitions(X),
+        U,
+        V,
+        P,
+        kappa,
+        ETA,
+        EPOCHS,
+        target_threshold,
+        input_threshold,
+        learn_U=learn == "UV",
     )
     assert net.hidden_errors_.tolist() == expected[2]
     assert net.visible_errors_.tolist() == expected[3]
@@ -57,10 +74,19 @@ def test_the_plain_loop_equals_the_oracle(X, M, learn, scale, target_threshold, 
 
 
 @settings(max_examples=60)
-@given(X=sequences(max_n=4), M=st.integers(1, 5), eta=st.sampled_from([1e-3, 0.1, 0.3]), seed=st.integers(0, 99))
+@given(
+    X=sequences(max_n=4),
+    M=st.integers(1, 5),
+    eta=st.sampled_from([1e-3, 0.1, 0.3]),
+    seed=st.integers(0, 99),
+)
 def test_a_margin_of_exactly_kappa_is_an_error_whatever_eta_is(X, M, eta, seed):
-    """0.1 is no float: added up ten times it is not 1. In units of eta the sums are whole and the tie is seen."""
-    net = sa.SequenceAttractor(M, eta=eta, kappa=3 * eta, init_scale=0, max_epochs=8, random_state=seed, engine="reference")
+    """0.1 is no float: added up ten times it is not 1. In units of eta the sums are whole and the
+    tie is seen.
+    """
+    net = sa.SequenceAttractor(
+        M, eta=eta, kappa=3 * eta, init_scale=0, max_epochs=8, random_state=seed, engine="reference"
+    )
     fit_quietly(net, X)
     _, _, P = initial_weights(M, X[0].shape[1], 1, seed, 0.0)
     N = X[0].shape[1]
@@ -79,8 +105,12 @@ def test_a_stream_of_partial_fits_is_the_plain_rule_on_the_weights(X, M, order, 
         net.partial_fit(X)
     N = X[0].shape[1]
     _, _, P = initial_weights(M, N, order, seed, 0.0)
-    U, V, hidden, visible = oracle.learn(oracle.transitions(X, order), np.zeros((M, order * N)), np.zeros((N, M)), P, 1.0, ETA, 3)
-    n = len(hidden)  # the oracle stops after an epoch without an error; the stream continues and changes nothing
+    U, V, hidden, visible = oracle.learn(
+        oracle.transitions(X, order), np.zeros((M, order * N)), np.zeros((N, M)), P, 1.0, ETA, 3
+    )
+    n = len(
+        hidden
+    )  # the oracle stops after an epoch without an error; the stream continues and changes nothing
     assert net.hidden_errors_.tolist()[:n] == hidden
     assert net.visible_errors_.tolist()[:n] == visible
     assert np.array_equal(net.U_, U)
@@ -90,7 +120,9 @@ def test_a_stream_of_partial_fits_is_the_plain_rule_on_the_weights(X, M, order, 
 @settings(max_examples=60)
 @given(X=sequences(), scale=st.sampled_from([0.0, 1e-3]), seed=st.integers(0, 2**16))
 def test_the_visible_perceptron_equals_the_oracle(X, scale, seed):
-    net = sa.VisibleNetwork(eta=ETA, init_scale=scale, max_epochs=EPOCHS, random_state=seed, engine="reference")
+    net = sa.VisibleNetwork(
+        eta=ETA, init_scale=scale, max_epochs=EPOCHS, random_state=seed, engine="reference"
+    )
     fit_quietly(net, X)
     N = X[0].shape[1]
     W0 = oracle.on_grid(np.random.default_rng(seed).standard_normal((N, N)) * scale, ETA)
@@ -108,15 +140,23 @@ def test_hebbian_weights_equal_the_oracle(X):
 @given(X=sequences(), M=st.integers(1, 5), seed=st.integers(0, 99))
 def test_hebbian_V_sums_the_products_of_hidden_states_and_next_patterns(X, M, seed):
     net = fit_quietly(sa.HebbianReadoutNetwork(M, random_state=seed), X)
-    pairs = [([oracle.sign(oracle.dot(u, x)) for u in net.U_], x_next) for x, x_next in oracle.transitions(X)]
+    pairs = [
+        ([oracle.sign(oracle.dot(u, x)) for u in net.U_], x_next)
+        for x, x_next in oracle.transitions(X)
+    ]
     assert net.V_.tolist() == oracle.hebbian(pairs)
 
 
 @settings(max_examples=50)
-@given(X=sequences(), M=st.integers(1, 5), theta=st.sampled_from([0.0, 0.25]), seed=st.integers(0, 99))
+@given(
+    X=sequences(), M=st.integers(1, 5), theta=st.sampled_from([0.0, 0.25]), seed=st.integers(0, 99)
+)
 def test_recall_follows_equations_2_and_3(X, M, theta, seed):
     net = fit_quietly(
-        sa.SequenceAttractor(M, eta=ETA, max_epochs=4, input_threshold=theta, random_state=seed, engine="reference"), X
+        sa.SequenceAttractor(
+            M, eta=ETA, max_epochs=4, input_threshold=theta, random_state=seed, engine="reference"
+        ),
+        X,
     )
     cues = np.vstack(X)
     batch = net.recall(cues, steps=3)
@@ -132,10 +172,14 @@ def test_sign_of_zero_is_plus_one_and_heaviside_of_zero_is_one():
 
 
 @settings(max_examples=50)
-@given(X=sequences(), M=st.integers(1, 5), theta=st.sampled_from([0.0, 0.25]), seed=st.integers(0, 99))
+@given(
+    X=sequences(), M=st.integers(1, 5), theta=st.sampled_from([0.0, 0.25]), seed=st.integers(0, 99)
+)
 def test_networks_compute_equations_1_to_4_as_the_rule_writes_them(X, M, theta, seed):
     exact = {"eta": ETA, "init_scale": 0, "max_epochs": 4, "random_state": seed}
-    net = fit_quietly(sa.SequenceAttractor(M, input_threshold=theta, target_threshold=theta, **exact), X)
+    net = fit_quietly(
+        sa.SequenceAttractor(M, input_threshold=theta, target_threshold=theta, **exact), X
+    )
     visible_only = fit_quietly(sa.VisibleNetwork(**exact), X)
     for x in np.vstack(X):
         zeta = rule.hidden_state(net.U_, x, theta)

@@ -16,7 +16,10 @@ vectors = st.integers(0, 2**32 - 1).map(np.random.default_rng)
 def test_theorem_1_one_hidden_neuron_a_transition_makes_any_sequence(N, T, seed):
     T = min(T, 2 ** min(N, 20) + 1)
     X = sa.datasets.random_periodic(T, N, rng=seed)
-    for net in (sa.OneHotNetwork(tolerance=0).fit(X), sa.OneHotNetwork().fit(X)):  # the paper's, and ours
+    for net in (
+        sa.OneHotNetwork(tolerance=0).fit(X),
+        sa.OneHotNetwork().fit(X),
+    ):  # the paper's, and ours
         assert net.n_hidden_ == T - 1
         assert np.array_equal(net.recall(X[0], steps=T - 1), X)
 
@@ -34,13 +37,21 @@ def test_theorem_1_uses_the_weights_and_biases_of_its_proof(N, T, seed):
 
 @settings(max_examples=30)
 @given(
-    N=st.integers(8, 30), M=st.integers(20, 60), T=st.integers(2, 5), kappa=st.sampled_from([0.5, 1.0]), seed=st.integers(0, 9999)
+    N=st.integers(8, 30),
+    M=st.integers(20, 60),
+    T=st.integers(2, 5),
+    kappa=st.sampled_from([0.5, 1.0]),
+    seed=st.integers(0, 9999),
 )
 def test_theorem_2_errors_reach_zero_and_stay_there_where_a_solution_exists(N, M, T, kappa, seed):
-    """With linearly independent patterns every hidden target can be met, and so can every visible one by the codes
-    if these are independent, too: a solution exists by construction, which the test checks by rank."""
+    """With linearly independent patterns every hidden target can be met, and so can every visible
+    one by the codes if these are independent, too: a solution exists by construction, which the
+    test checks by rank.
+    """
     X = sa.datasets.random_periodic(T, N, rng=seed)
-    net = sa.SequenceAttractor(M, kappa=kappa, init_scale=0, max_epochs=5000, random_state=seed, engine="reference")
+    net = sa.SequenceAttractor(
+        M, kappa=kappa, init_scale=0, max_epochs=5000, random_state=seed, engine="reference"
+    )
     inputs = X[:-1].astype(float)
     P = np.random.default_rng(seed)
     for shape in ((M, N), (N, M)):
@@ -60,7 +71,9 @@ def test_theorem_2_errors_reach_zero_and_stay_there_where_a_solution_exists(N, M
 
 @settings(max_examples=200)
 @given(rng=vectors, N=st.integers(1, 30), M=st.integers(1, 20), kappa=st.floats(0.01, 100))
-def test_theorem_3_one_large_step_removes_the_error_of_every_hidden_and_visible_neuron(rng, N, M, kappa):
+def test_theorem_3_one_large_step_removes_the_error_of_every_hidden_and_visible_neuron(
+    rng, N, M, kappa
+):
     x, x_next = rng.choice([-1.0, 1.0], (2, N))
     U, V, z = rng.standard_normal((M, N)), rng.standard_normal((N, M)), rng.choice([-1.0, 1.0], M)
     y = rule.hidden_state(U, x).astype(float)
@@ -86,14 +99,18 @@ def test_theorem_4_holds_for_U_and_perturbed_patterns_too(rng, N, M, kappa):
 
 
 def check_theorem_4(rng, n_out, n_in, kappa):
-    """If a neuron's margin exceeds kappa and epsilon max|w| < kappa, flips with sum |y' - y| < epsilon change nothing."""
+    """If a neuron's margin exceeds kappa and epsilon max|w| < kappa, flips with sum |y' - y| <
+    epsilon change nothing.
+    """
     y, target = rng.choice([-1.0, 1.0], n_in), rng.choice([-1.0, 1.0], n_out)
     weights = np.outer(target, y) * rng.uniform(0.2, 1.0, (n_out, n_in))
     weights *= (1.01 * kappa / (target * (weights @ y)))[:, None]  # so that nu = 0, barely
     for w, wanted in zip(weights, target, strict=True):
         assert rule.heaviside(kappa - wanted * (w @ y)) == 0
         epsilon = kappa / np.abs(w).max()  # every smaller one is allowed
-        flips = int(np.ceil(epsilon / 2)) - 1  # each flip adds 2 to sum |y' - y|, which must stay below epsilon
+        flips = (
+            int(np.ceil(epsilon / 2)) - 1
+        )  # each flip adds 2 to sum |y' - y|, which must stay below epsilon
         assert flips >= 1, "the case tests nothing"
         strongest = np.argsort(np.abs(w))[-flips:]
         for flipped in (strongest, rng.choice(n_in, size=flips, replace=False)):

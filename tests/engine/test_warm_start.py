@@ -1,4 +1,6 @@
-"""``warm_start=True``: a further `fit` continues from the current weights, as one longer `fit` would have."""
+"""``warm_start=True``: a further `fit` continues from the current weights, as one longer `fit`
+would have.
+"""
 
 from __future__ import annotations
 
@@ -26,11 +28,23 @@ def in_goes(make, X, epochs, **options):
 @pytest.mark.parametrize("engine", ["exact", "reference"])
 @pytest.mark.parametrize("kind", NETWORKS)
 @settings(max_examples=15, deadline=None)
-@given(seed=st.integers(0, 10**6), steps=st.sampled_from(STEPS), epochs=st.lists(st.integers(1, 9), min_size=2, max_size=4))
-def test_from_zero_weights_several_fits_are_one_longer_fit_bit_for_bit(kind, engine, seed, steps, epochs):
+@given(
+    seed=st.integers(0, 10**6),
+    steps=st.sampled_from(STEPS),
+    epochs=st.lists(st.integers(1, 9), min_size=2, max_size=4),
+)
+def test_from_zero_weights_several_fits_are_one_longer_fit_bit_for_bit(
+    kind, engine, seed, steps, epochs
+):
     X = sa.datasets.random_periodic(22, 12, rng=seed)
     kappa, eta = steps
-    options = {"kappa": kappa, "eta": eta, "init_scale": 0.0, "random_state": seed, "engine": engine}
+    options = {
+        "kappa": kappa,
+        "eta": eta,
+        "init_scale": 0.0,
+        "random_state": seed,
+        "engine": engine,
+    }
     goes = in_goes(NETWORKS[kind], X, epochs, **options)
     whole = fit_quietly(NETWORKS[kind](max_epochs=goes.n_iter_, **options), X)
     assert errors(whole) == errors(goes)
@@ -47,11 +61,15 @@ def test_from_random_weights_they_are_one_longer_fit_up_to_rounding(kind, seed, 
     X = sa.datasets.random_periodic(22, 12, rng=seed)
     kappa, eta = steps
     goes = in_goes(NETWORKS[kind], X, [3, 1, 5], kappa=kappa, eta=eta, random_state=seed)
-    whole = fit_quietly(NETWORKS[kind](max_epochs=goes.n_iter_, kappa=kappa, eta=eta, random_state=seed), X)
+    whole = fit_quietly(
+        NETWORKS[kind](max_epochs=goes.n_iter_, kappa=kappa, eta=eta, random_state=seed), X
+    )
     assert errors(whole) == errors(goes)
     for name in WEIGHTS:
         if hasattr(whole, name):
-            np.testing.assert_allclose(getattr(whole, name), getattr(goes, name), rtol=1e-12, atol=1e-13)
+            np.testing.assert_allclose(
+                getattr(whole, name), getattr(goes, name), rtol=1e-12, atol=1e-13
+            )
 
 
 @pytest.fixture
@@ -64,7 +82,9 @@ def no_plain_loop(monkeypatch):
     monkeypatch.setattr(reference, "learn", fail)
 
 
-@pytest.mark.parametrize("kind", [kind for kind in NETWORKS if "targets" not in kind])  # those compare every two transitions
+@pytest.mark.parametrize(
+    "kind", [kind for kind in NETWORKS if "targets" not in kind]
+)  # those compare every two transitions
 def test_warm_starts_and_whole_presentations_are_done_by_the_exact_engine(no_plain_loop, kind):
     X = sa.datasets.random_periodic(40, 12, rng=0)
     net = fit_quietly(NETWORKS[kind](random_state=0, max_epochs=2, warm_start=True), X)
@@ -97,7 +117,10 @@ def test_other_sequences_can_follow_and_size_and_order_stay():
 def test_epochs_are_counted_on_for_the_callback_and_it_can_stop():
     X = sa.datasets.random_periodic(40, 20, rng=0)
     reported = []
-    for make in (lambda: sa.SequenceAttractor(30, random_state=0), lambda: sa.VisibleNetwork(random_state=0)):
+    for make in (
+        lambda: sa.SequenceAttractor(30, random_state=0),
+        lambda: sa.VisibleNetwork(random_state=0),
+    ):
         net = fit_quietly(make().set_params(max_epochs=4, warm_start=True), X)
         reported.clear()
         fit_quietly(net, X, callback=lambda *epoch: reported.append(epoch) or epoch[0] == 6)
@@ -109,7 +132,9 @@ def test_epochs_are_counted_on_for_the_callback_and_it_can_stop():
 def test_a_failure_on_the_way_leaves_the_network_as_it_was():
     X = sa.datasets.random_periodic(40, 20, rng=0)
     net = fit_quietly(sa.SequenceAttractor(30, max_epochs=4, warm_start=True, random_state=0), X)
-    before = {name: np.copy(value) for name, value in vars(net).items() if isinstance(value, np.ndarray)}
+    before = {
+        name: np.copy(value) for name, value in vars(net).items() if isinstance(value, np.ndarray)
+    }
 
     def fail(epoch, hidden, visible):
         raise RuntimeError("no more")

@@ -1,4 +1,6 @@
-"""Networks out and in: torch, ONNX, NIR and safetensors give what the network gives, and networks from elsewhere are analysed."""
+"""Networks out and in: torch, ONNX, NIR and safetensors give what the network gives, and networks
+from elsewhere are analysed.
+"""
 
 import copy
 import io
@@ -27,17 +29,25 @@ WAYS = ways_to_certify()
 X = sa.datasets.random_periodic(13, 30, rng=0)
 
 
-# -- oracles ---------------------------------------------------------------------------------------------------------
+# -- oracles
+# --------------------------------------------------------------------------------------------------
 
 
 def exact_next(layers, states):
-    """What layers give for states in rational arithmetic, and whether no field is zero up to what float64 may err."""
+    """What layers give for states in rational arithmetic, and whether no field is zero up to what
+    float64 may err.
+    """
     answers, sure = [], []
     for x in states:
         certain = True
         for layer in layers:
-            rows = zip(layer.weights.tolist(), layer.offset.tolist(), layer.slack.tolist(), strict=True)
-            sums = [(sum(Fraction(w) * int(v) for w, v in zip(W, x, strict=True)) + Fraction(c), slack) for W, c, slack in rows]
+            rows = zip(
+                layer.weights.tolist(), layer.offset.tolist(), layer.slack.tolist(), strict=True
+            )
+            sums = [
+                (sum(Fraction(w) * int(v) for w, v in zip(W, x, strict=True)) + Fraction(c), slack)
+                for W, c, slack in rows
+            ]
             certain &= all(abs(total) > slack for total, slack in sums)
             x = [layer.high if total >= 0 else layer.low for total, _ in sums]
         answers.append(x)
@@ -54,22 +64,32 @@ def run_nir(graph, spikes):
         node = graph.nodes[name]
         if isinstance(node, nir.Affine):
             values = values @ node.weight.T + node.bias
-        elif isinstance(node, nir.LIF):  # tau dv/dt = v_leak - v + r I, in one step of Euler's method from any v
+        elif isinstance(
+            node, nir.LIF
+        ):  # tau dv/dt = v_leak - v + r I, in one step of Euler's method from any v
             assert np.all(node.tau == float(graph.metadata["dt"]))
             values = np.where(node.v_leak + node.r * values > node.v_threshold, 1.0, 0.0)
     return values
 
 
 def run_onnx(model, states):
-    session = onnxruntime.InferenceSession(model if isinstance(model, str) else model.SerializeToString())
+    session = onnxruntime.InferenceSession(
+        model if isinstance(model, str) else model.SerializeToString()
+    )
     return session.run(None, {"states": states.astype(np.float32)})[0]
 
 
-# -- every network of threshold neurons -----------------------------------------------------------------------------
+# -- every network of threshold neurons
+# -----------------------------------------------------------------------------
 
 
 @settings(max_examples=35)
-@given(way=st.sampled_from(sorted(WAYS)), kind=st.sampled_from(KINDS), order=st.sampled_from((1, 1, 2)), seed=st.integers(0, 999))
+@given(
+    way=st.sampled_from(sorted(WAYS)),
+    kind=st.sampled_from(KINDS),
+    order=st.sampled_from((1, 1, 2)),
+    seed=st.integers(0, 999),
+)
 def test_every_tool_gives_what_exact_arithmetic_gives(way, kind, order, seed):
     cls, given_parameters = WAYS[way]
     rng = np.random.default_rng(seed)
@@ -129,7 +149,9 @@ def test_recall_in_torch_and_onnx_is_recall(trained):
     got = module.recall(torch.as_tensor(cues), steps=15)
     assert got.dtype == torch.float64
     assert np.array_equal(got.numpy(), want)
-    assert np.array_equal(module.recall(torch.as_tensor(cues[0], dtype=torch.float32), 15).numpy(), want[0])
+    assert np.array_equal(
+        module.recall(torch.as_tensor(cues[0], dtype=torch.float32), 15).numpy(), want[0]
+    )
     one = torch.as_tensor(cues[0].reshape(trained.order_, -1))
     assert np.array_equal(module.recall(one, 15), want[0])
     assert np.array_equal(module.recall(one[None], 15), want[:1])
@@ -207,7 +229,9 @@ def test_a_module_rejects_what_would_make_it_wrong():
     fit_quietly(net, X)
     module = sa.networks.to_torch(net)
     states = torch.as_tensor(np.array(X[:2]))
-    with pytest.raises(ValueError, match=r"shape \(30,\), but this network takes \(2, 30\), or \(batch, 2, 30\)"):
+    with pytest.raises(
+        ValueError, match=r"shape \(30,\), but this network takes \(2, 30\), or \(batch, 2, 30\)"
+    ):
         module(states[0])
     with pytest.raises(ValueError, match=r"only -1 and \+1"):
         module(states * 0)
@@ -217,7 +241,8 @@ def test_a_module_rejects_what_would_make_it_wrong():
         module.recall(states, -1)
 
 
-# -- what cannot be written -----------------------------------------------------------------------------------------
+# -- what cannot be written
+# -----------------------------------------------------------------------------------------
 
 
 def test_only_threshold_neurons_that_see_the_last_patterns_go_into_other_tools(tmp_path):
@@ -229,9 +254,15 @@ def test_only_threshold_neurons_that_see_the_last_patterns_go_into_other_tools(t
     ):
         fit_quietly(net, X)
         to = sa.networks
-        for write in (to.to_torch, to.to_onnx, to.to_nir, lambda net: net.export(tmp_path / "a.onnx")):
+        for write in (
+            to.to_torch,
+            to.to_onnx,
+            to.to_nir,
+            lambda net: net.export(tmp_path / "a.onnx"),
+        ):
             with pytest.raises(
-                sa.networks.NotApplicable, match=f"{type(net).__name__} cannot be written for .*threshold neurons"
+                sa.networks.NotApplicable,
+                match=f"{type(net).__name__} cannot be written for .*threshold neurons",
             ):
                 write(net)
         net.export(tmp_path / "a.safetensors")
@@ -259,7 +290,10 @@ def test_an_absent_package_is_asked_for_in_one_sentence(package, extra, use, tmp
     for name in [name for name in sys.modules if name.split(".")[0] == package]:
         monkeypatch.setitem(sys.modules, name, None)
     monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(ValueError, match=rf'needs {package}, which is not installed: pip install "seqattractor\[{extra}\]"'):
+    with pytest.raises(
+        ValueError,
+        match=rf'needs {package}, which is not installed: pip install "seqattractor\[{extra}\]"',
+    ):
         use(net, lambda name: tmp_path / name)
 
 
@@ -267,23 +301,30 @@ def test_an_ending_selects_the_format(tmp_path):
     net = sa.OneHotNetwork().fit(X)
     with pytest.raises(ValueError, match=r"the endings are \.npz, \.safetensors, \.onnx, \.nir"):
         net.export(tmp_path / "model.h5")
-    with pytest.raises(ValueError, match=r"torch\.save\(sa\.networks\.to_torch\(net\)\.state_dict\(\), path\)"):
+    with pytest.raises(
+        ValueError, match=r"torch\.save\(sa\.networks\.to_torch\(net\)\.state_dict\(\), path\)"
+    ):
         net.export(tmp_path / "model.pt")
     with pytest.raises(FileNotFoundError, match="there is no model file"):
         sa.load(tmp_path / "none.onnx")
     assert list(tmp_path.iterdir()) == []
 
 
-# -- safetensors: any network, and files that cannot hurt -----------------------------------------------------------
+# -- safetensors: any network, and files that cannot hurt
+# -----------------------------------------------------------
 
 QUICK = {"n_hidden": 6, "n_latent": 4, "max_epochs": 2, "trials": 2, "n_init": 1}
 
 
-@pytest.mark.parametrize("name", [name for name in network_names() if name not in ("innate", "pinning", "bcpnn", "rnn")])
+@pytest.mark.parametrize(
+    "name", [name for name in network_names() if name not in ("innate", "pinning", "bcpnn", "rnn")]
+)
 def test_safetensors_hold_every_network(name, tmp_path):
     from seqattractor.networks.registry import parameters_of
 
-    net = make_network(name, **{key: value for key, value in QUICK.items() if key in parameters_of(name)})
+    net = make_network(
+        name, **{key: value for key, value in QUICK.items() if key in parameters_of(name)}
+    )
     fit_quietly(net.set_params(on_conflict="learn"), X.patterns[:, :12])
     attach(net, sa.Sequences(X.patterns[:, :12], frame_shape=(3, 4)))
     net.export(tmp_path / "m.safetensors")
@@ -292,7 +333,9 @@ def test_safetensors_hold_every_network(name, tmp_path):
     for key, value in vars(net).items():
         if key.endswith("_") and not isinstance(value, np.random.Generator):
             assert np.array_equal(getattr(again, key), value), key
-    arrays = safetensors.numpy.load_file(tmp_path / "m.safetensors")  # and other programs read the arrays
+    arrays = safetensors.numpy.load_file(
+        tmp_path / "m.safetensors"
+    )  # and other programs read the arrays
     assert all(np.array_equal(getattr(net, key), value) for key, value in arrays.items())
 
 
@@ -322,7 +365,9 @@ def test_a_damaged_or_foreign_file_is_one_sentence(tmp_path):
             broken.write_bytes(changed)
             sentence = complaint(broken)
             assert "\n" not in sentence
-            assert sentence or ending == "onnx"  # where the graph may have changed, but no weight did
+            assert (
+                sentence or ending == "onnx"
+            )  # where the graph may have changed, but no weight did
             if not sentence:
                 assert np.array_equal(sa.load(broken).V_, net.layers()[1].weights)
     safetensors.numpy.save_file({"U": np.eye(3)}, tmp_path / "foreign.safetensors")
@@ -341,19 +386,28 @@ def test_a_file_reads_no_other_file(tmp_path):
     with pytest.raises(ValueError, match=r"sa\.networks\.from_nir\(nir\.read\("):
         sa.load(tmp_path / "a.nir")
     model = sa.networks.to_onnx(net)
-    onnx.external_data_helper.convert_model_to_external_data(model, location="weights.bin", size_threshold=0)
+    onnx.external_data_helper.convert_model_to_external_data(
+        model, location="weights.bin", size_threshold=0
+    )
     onnx.save(model, tmp_path / "separate.onnx")
     with pytest.raises(ValueError, match="lie in other files"):
         sa.load(tmp_path / "separate.onnx")
 
 
-# -- networks from elsewhere ----------------------------------------------------------------------------------------
+# -- networks from elsewhere
+# ----------------------------------------------------------------------------------------
 
 
 def test_given_weights_are_analysed_as_learned_ones_are(tmp_path):
     net = sa.SequenceAttractor(60, bias=True, input_threshold=0.5, random_state=0).fit(X)
     given = sa.networks.from_arrays(
-        net.U_, net.V_, theta=0.5, hidden_bias=net.hidden_bias_, visible_bias=net.visible_bias_, order=1, frame_shape=(5, 6)
+        net.U_,
+        net.V_,
+        theta=0.5,
+        hidden_bias=net.hidden_bias_,
+        visible_bias=net.visible_bias_,
+        order=1,
+        frame_shape=(5, 6),
     )
     cues = cues_for(net)
     assert np.array_equal(given.recall(cues, 20), net.recall(cues, 20))
@@ -362,8 +416,12 @@ def test_given_weights_are_analysed_as_learned_ones_are(tmp_path):
     assert given.n_parameters() == net.n_parameters()
     assert sa.basin_fraction(given, X, flips=3, rng=0) == sa.basin_fraction(net, X, flips=3, rng=0)
     assert np.array_equal(sa.certify(given, X).radius, sa.certify(net, X).radius)
-    assert repr(sa.find_attractors(given, X, starts=20, rng=0)) == repr(sa.find_attractors(net, X, starts=20, rng=0))
-    assert np.array_equal(sa.robustness_curve(given, X, rng=0).successes, sa.robustness_curve(net, X, rng=0).successes)
+    assert repr(sa.find_attractors(given, X, starts=20, rng=0)) == repr(
+        sa.find_attractors(net, X, starts=20, rng=0)
+    )
+    assert np.array_equal(
+        sa.robustness_curve(given, X, rng=0).successes, sa.robustness_curve(net, X, rng=0).successes
+    )
     assert sa.hidden_activity(given, X).n_codes == sa.hidden_activity(net, X).n_codes
     given.save(tmp_path / "given.npz")
     again = sa.load(tmp_path / "given.npz")
@@ -408,16 +466,28 @@ def test_given_weights_follow_the_equations(seed, order, hidden, silent, N):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"U": np.ones((4, 3)), "V": np.ones((3, 5))}, "U has 4 rows, one for each hidden neuron, but V has 5 columns"),
+        (
+            {"U": np.ones((4, 3)), "V": np.ones((3, 5))},
+            "U has 4 rows, one for each hidden neuron, but V has 5 columns",
+        ),
         (
             {"U": np.ones((3, 4)), "V": np.ones((3, 3))},
             "U has 4 columns, which is not a whole multiple of 3 visible neurons.*transposed",
         ),
         ({"U": np.ones((3, 2))}, "not a whole multiple of 3 visible neurons, the rows of U"),
-        ({"U": np.ones((4, 3)), "V": np.ones((3, 4)), "order": 2}, "order is 2, but U has 3 columns: 1 patterns of 3 units"),
-        ({"U": np.ones((4, 3)), "V": np.ones((3, 4)), "theta": [1, 2]}, "theta has 2 numbers, but there are 4 neurons"),
+        (
+            {"U": np.ones((4, 3)), "V": np.ones((3, 4)), "order": 2},
+            "order is 2, but U has 3 columns: 1 patterns of 3 units",
+        ),
+        (
+            {"U": np.ones((4, 3)), "V": np.ones((3, 4)), "theta": [1, 2]},
+            "theta has 2 numbers, but there are 4 neurons",
+        ),
         ({"U": np.ones((4, 3)), "V": np.ones((3, 4)), "silent": 1}, "silent must be -1 or 0"),
-        ({"U": np.eye(3), "theta": 1}, "theta is for hidden neurons, and without V there are none; use visible_bias"),
+        (
+            {"U": np.eye(3), "theta": 1},
+            "theta is for hidden neurons, and without V there are none; use visible_bias",
+        ),
         ({"U": np.eye(3) * np.nan}, "U must be finite"),
         ({"U": np.eye(3), "frame_shape": (2, 2)}, "has 4 units, but the patterns have 3"),
     ],
@@ -451,21 +521,30 @@ class TwoLayers(torch.nn.Module):
         return self.behind(self.out(zeta))
 
 
-@pytest.mark.parametrize("hidden", [Step(-1.0, 1.0), Step(-1.0, -1.0), Step(0.0, 1.0), Step(0.0, 0.0), Step(-1.0, 0.0)])
+@pytest.mark.parametrize(
+    "hidden", [Step(-1.0, 1.0), Step(-1.0, -1.0), Step(0.0, 1.0), Step(0.0, 0.0), Step(-1.0, 0.0)]
+)
 @pytest.mark.parametrize("whole", [True, False])
 def test_a_sequence_of_torch_layers_becomes_a_network(hidden, whole):
     torch.manual_seed(0)
-    module = torch.nn.Sequential(torch.nn.Linear(6, 9), hidden, torch.nn.Linear(9, 6, bias=False), Step())
+    module = torch.nn.Sequential(
+        torch.nn.Linear(6, 9), hidden, torch.nn.Linear(9, 6, bias=False), Step()
+    )
     if whole:  # ties at every other state
         with torch.no_grad():
             for parameter in module.parameters():
                 parameter.copy_(torch.randint(-2, 3, parameter.shape))
     net = sa.networks.from_torch(module)
     states = all_states(6)
-    if (hidden.low, hidden.at) == (-1.0, 0.0):  # as torch.sign has it: 0 is no state, and counts as +1 here
+    if (hidden.low, hidden.at) == (
+        -1.0,
+        0.0,
+    ):  # as torch.sign has it: 0 is no state, and counts as +1 here
         module[1] = Step(-1.0, 1.0)
     with torch.no_grad():
-        assert np.array_equal(net.next_patterns(states), module.double()(torch.as_tensor(states).double()).numpy())
+        assert np.array_equal(
+            net.next_patterns(states), module.double()(torch.as_tensor(states).double()).numpy()
+        )
     assert net.silent == hidden.low
     assert np.array_equal(net.V_, module[2].weight.detach().numpy())
 
@@ -476,10 +555,15 @@ def test_a_module_with_two_linear_layers_becomes_a_network_if_it_uses_them_so():
         net = sa.networks.from_torch(module)
         states = all_states(6)
         assert net.silent == low
-        assert np.array_equal(net.next_patterns(states), module.double()(torch.as_tensor(states).double()).detach().numpy())
+        assert np.array_equal(
+            net.next_patterns(states),
+            module.double()(torch.as_tensor(states).double()).detach().numpy(),
+        )
     one = sa.networks.from_torch(torch.nn.Sequential(torch.nn.Linear(12, 6), Step()))
     assert (one.n_hidden, one.order_) == (0, 2)
-    with pytest.raises(ValueError, match="does not give what its linear layers with a sign behind each give"):
+    with pytest.raises(
+        ValueError, match="does not give what its linear layers with a sign behind each give"
+    ):
         sa.networks.from_torch(TwoLayers(-1.0, lambda x: -torch.sign(x)))
 
 
@@ -487,7 +571,9 @@ def test_a_module_with_two_linear_layers_becomes_a_network_if_it_uses_them_so():
     ("module", "message"),
     [
         (
-            torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 3), Step()),
+            torch.nn.Sequential(
+                torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 3), Step()
+            ),
             "Tanh is not a threshold at zero",
         ),
         (
@@ -507,9 +593,16 @@ def test_other_modules_get_one_clear_sentence(module, message):
 
 def test_other_graphs_get_one_clear_sentence():
     shape, W = np.array([3]), np.eye(3)
-    ends = {"input": nir.Input(input_type={"input": shape}), "output": nir.Output(output_type={"output": shape})}
-    graph = nir.NIRGraph(nodes=ends | {"a": nir.Affine(W, np.zeros(3))}, edges=[("input", "a"), ("a", "output")])
-    with pytest.raises(ValueError, match=r"the graph is Input -> Affine -> Output, but a network here is"):
+    ends = {
+        "input": nir.Input(input_type={"input": shape}),
+        "output": nir.Output(output_type={"output": shape}),
+    }
+    graph = nir.NIRGraph(
+        nodes=ends | {"a": nir.Affine(W, np.zeros(3))}, edges=[("input", "a"), ("a", "output")]
+    )
+    with pytest.raises(
+        ValueError, match=r"the graph is Input -> Affine -> Output, but a network here is"
+    ):
         sa.networks.from_nir(graph)
     with pytest.raises(TypeError, match=r"must be a nir\.NIRGraph"):
         sa.networks.from_nir([1])
@@ -518,13 +611,18 @@ def test_other_graphs_get_one_clear_sentence():
         edges=[("input", "a"), ("a", "t"), ("t", "output")],
     )
     states = all_states(3)
-    assert np.array_equal(sa.networks.from_nir(graph).next_patterns(states), states)  # a spike is above one half
+    assert np.array_equal(
+        sa.networks.from_nir(graph).next_patterns(states), states
+    )  # a spike is above one half
 
 
-# -- tensors as sequences -------------------------------------------------------------------------------------------
+# -- tensors as sequences
+# -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("dtype", [torch.int8, torch.float32, torch.float64, torch.bfloat16, torch.float16, torch.bool])
+@pytest.mark.parametrize(
+    "dtype", [torch.int8, torch.float32, torch.float64, torch.bfloat16, torch.float16, torch.bool]
+)
 def test_tensors_are_sequences(dtype):
     tensor = torch.tensor(X.patterns > 0 if dtype == torch.bool else X.patterns, dtype=dtype)
     if dtype.is_floating_point:
@@ -537,17 +635,22 @@ def test_tensors_are_sequences(dtype):
     assert sa.networks.from_arrays(U, V).score(tensor) == 1.0
 
 
-# -- the command line -----------------------------------------------------------------------------------------------
+# -- the command line
+# -----------------------------------------------------------------------------------------------
 
 
 def test_export_and_inspect_on_the_command_line(run, tmp_path):
     net = sa.SequenceAttractor(60, random_state=0).fit(X)
     sa.networks.from_arrays(net.U_, net.V_, frame_shape=(5, 6)).save(tmp_path / "given.npz")
     np.save(tmp_path / "X.npy", X.patterns)
-    code, printed, _ = run("export", "given.npz", "-o", "a.onnx", "-o", "a.nir", "-o", "a.safetensors")
+    code, printed, _ = run(
+        "export", "given.npz", "-o", "a.onnx", "-o", "a.nir", "-o", "a.safetensors"
+    )
     assert code == 0
     assert printed.count("holds the ThresholdNetwork") == 3
-    code, printed, _ = run("inspect", "a.onnx", "--data", "X.npy", "--effort", "0.1", "--starts", "10")
+    code, printed, _ = run(
+        "inspect", "a.onnx", "--data", "X.npy", "--effort", "0.1", "--starts", "10"
+    )
     assert code == 0
     assert "A ThresholdNetwork with 30 visible and 60 hidden neurons." in printed
     assert "100.0% of the 12 transitions" in printed
@@ -558,5 +661,7 @@ def test_export_and_inspect_on_the_command_line(run, tmp_path):
     assert (code, "written over" in complaint) == (2, True)
     code, _, complaint = run("export", "given.npz", "-o", "a.pt")
     assert (code, "Traceback" in complaint) == (2, False)
-    code, printed, _ = run("recall", "a.safetensors", "--cue", "X.npy", "--steps", "12", "-o", "out.gif")
+    code, printed, _ = run(
+        "recall", "a.safetensors", "--cue", "X.npy", "--steps", "12", "-o", "out.gif"
+    )
     assert code == 0

@@ -1,4 +1,6 @@
-"""NIR graphs in real simulators of spiking neurons, which compute in float32: they do what the network does."""
+"""NIR graphs in real simulators of spiking neurons, which compute in float32: they do what the
+network does.
+"""
 
 import importlib
 import re
@@ -14,7 +16,9 @@ import seqattractor as sa
 from every_network import all_states
 from quiet import fit_quietly
 
-pytestmark = pytest.mark.filterwarnings("ignore:nirtorch.load is being deprecated")  # norse and sinabs call it
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:nirtorch.load is being deprecated"
+)  # norse and sinabs call it
 DOCS = Path(__file__).parents[2] / "docs" / "export.rst"
 DT = 1e-4
 X = sa.datasets.random_periodic(30, 100, rng=0)
@@ -41,15 +45,22 @@ LOADERS = {"snntorch": load_snntorch, "norse": load_norse, "sinabs": load_sinabs
 
 @pytest.fixture(params=LOADERS)
 def simulator(request):
-    # sinabs asks for an older nir than nirtorch does, and for drivers of its hardware, neither of which it needs to read a graph.
-    how = "pip install --no-deps sinabs pbr" if request.param == "sinabs" else 'pip install -e ".[simulators]"'
+    # sinabs asks for an older nir than nirtorch does, and for drivers of its hardware, neither of
+    # which it needs to read a graph.
+    how = (
+        "pip install --no-deps sinabs pbr"
+        if request.param == "sinabs"
+        else 'pip install -e ".[simulators]"'
+    )
     missing = f"{request.param} is NOT INSTALLED, so nothing checks that it reads our graphs"
     pytest.importorskip(request.param, reason=f"{missing}: {how}")
     return request.param
 
 
 def run(simulator, graph, states, steps=1):
-    """Let a simulator run in a closed loop, which feeds spikes back with whatever state its neurons have: (steps, B, N)."""
+    """Let a simulator run in a closed loop, which feeds spikes back with whatever state its neurons
+    have: (steps, B, N).
+    """
     module = LOADERS[simulator](graph, len(states))
     spikes, state, path = torch.tensor(states > 0, dtype=torch.float32), None, []
     for _ in range(steps):
@@ -72,7 +83,9 @@ def test_a_simulator_steps_and_recalls_as_the_network_does(simulator, net, tmp_p
     path = run(simulator, nir.read(tmp_path / "model.nir"), cues, steps=60)
     assert np.array_equal(path[0], net.step(cues))
     assert np.array_equal(path.swapaxes(0, 1), net.recall(cues, steps=60)[:, 1:])
-    row = re.search(rf"\* - {simulator} (\S+)\n((?:     - .*\n)+)", DOCS.read_text(encoding="utf-8"))
+    row = re.search(
+        rf"\* - {simulator} (\S+)\n((?:     - .*\n)+)", DOCS.read_text(encoding="utf-8")
+    )
     assert row is not None, "the table of docs/export.rst has no such row"
     assert row[1] == version(simulator)
     assert row[2].count("30 of 30") == len(NETWORKS)
@@ -92,14 +105,26 @@ def test_sums_of_few_bits_are_exact_in_float32_ties_included(simulator):
 
 
 def test_whether_float32_suffices_is_in_the_metadata():
-    assert sa.networks.to_nir(sa.networks.from_arrays(np.eye(2) + 2.0**-30)).metadata["exact_in_float32"] == "false"
-    assert sa.networks.to_nir(sa.networks.from_arrays(np.eye(2) + 2.0**-15)).metadata["exact_in_float32"] == "true"
+    assert (
+        sa.networks.to_nir(sa.networks.from_arrays(np.eye(2) + 2.0**-30)).metadata[
+            "exact_in_float32"
+        ]
+        == "false"
+    )
+    assert (
+        sa.networks.to_nir(sa.networks.from_arrays(np.eye(2) + 2.0**-15)).metadata[
+            "exact_in_float32"
+        ]
+        == "true"
+    )
 
 
 def test_leaky_neurons_that_remember_are_no_threshold_neurons():
     graph = sa.networks.to_nir(sa.networks.from_arrays(np.eye(2)))
     del graph.metadata["dt"]
-    with pytest.raises(ValueError, match=r"time constant of 0.0001 s.*graph.metadata\['dt'\] = '0.0001'"):
+    with pytest.raises(
+        ValueError, match=r"time constant of 0.0001 s.*graph.metadata\['dt'\] = '0.0001'"
+    ):
         sa.networks.from_nir(graph)
     graph.metadata["dt"] = "0.0001"
     assert np.array_equal(sa.networks.from_nir(graph).next_patterns(all_states(2)), all_states(2))

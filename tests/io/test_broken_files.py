@@ -18,7 +18,10 @@ from seqattractor.io import load
 from seqattractor.io._options import Terms, on_terms
 
 
-@pytest.mark.parametrize(("name", "options"), [("a.gif", {}), ("a.webp", {"lossless": True}), ("a.png", {}), ("a.jpg", {})])
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [("a.gif", {}), ("a.webp", {"lossless": True}), ("a.png", {}), ("a.jpg", {})],
+)
 def test_a_picture_cut_anywhere_is_rejected(tmp_path, name, options):
     frames = np.random.default_rng(11).integers(0, 255, size=(4, 40, 40), dtype=np.uint8)
     if name.endswith("jpg"):
@@ -87,7 +90,9 @@ def test_a_device_or_a_pipe_is_not_read(tmp_path):
     rejects(tmp_path / "a.txt", "neither a file nor a folder")
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read everything")
+@pytest.mark.skipif(
+    not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read everything"
+)
 def test_a_file_that_may_not_be_read_is_rejected(tmp_path):
     path = save_animation(tmp_path / "a.gif")
     path.chmod(0)
@@ -98,7 +103,10 @@ def test_mixed_sizes_are_rejected_and_a_size_brings_them_together(tmp_path):
     folder = save_folder(tmp_path / "mixed", [FRAMES[0], FRAMES[1][:, :10]])
     rejects(folder, "different sizes: frame 1 is 10x12 and frame 0 is 16x12")
     assert load(folder, size=(6, 8)).shape == (2, 48)
-    one, other = save_animation(tmp_path / "a.gif"), save_animation(tmp_path / "b.gif", FRAMES[:, :8])
+    one, other = (
+        save_animation(tmp_path / "a.gif"),
+        save_animation(tmp_path / "b.gif", FRAMES[:, :8]),
+    )
     with pytest.raises(ValueError, match=r"b\.gif has frames of 16x8 pixels"):
         sa.io.load_all([one, other])
 
@@ -142,7 +150,9 @@ def test_a_compressed_promise_of_gigabytes_is_not_unpacked(tmp_path):
         rejects(tmp_path / "a.npz", "more than the")
 
 
-def test_more_frames_than_anyone_stores_are_rejected_before_they_fill_the_memory(tmp_path, monkeypatch):
+def test_more_frames_than_anyone_stores_are_rejected_before_they_fill_the_memory(
+    tmp_path, monkeypatch
+):
     monkeypatch.setattr(recording, "MAX_FRAMES", 3)
     rejects(save_animation(tmp_path / "a.gif"), "more than 3 frames")
     with pytest.raises(ValueError, match="more than 3"):
@@ -152,7 +162,9 @@ def test_more_frames_than_anyone_stores_are_rejected_before_they_fill_the_memory
 
 def test_a_pause_of_years_in_a_midi_file_is_rejected(tmp_path):
     track = b"\x00\x90\x3c\x40" + b"\xff\xff\xff\x7f\x80\x3c\x00" + b"\x00\xff\x2f\x00"
-    (tmp_path / "a.mid").write_bytes(b"MThd" + struct.pack(">IHHH", 6, 0, 1, 1) + b"MTrk" + struct.pack(">I", len(track)) + track)
+    (tmp_path / "a.mid").write_bytes(
+        b"MThd" + struct.pack(">IHHH", 6, 0, 1, 1) + b"MTrk" + struct.pack(">I", len(track)) + track
+    )
     rejects(tmp_path / "a.mid", "more than")
 
 
@@ -220,7 +232,9 @@ def test_bytes_that_are_no_text_are_rejected(tmp_path):
 
 
 @needs_ffmpeg
-@pytest.mark.parametrize("content", [b"nonsense" * 100, b"#EXTM3U\n#EXTINF:1,\nfile:///etc/hostname\n"])
+@pytest.mark.parametrize(
+    "content", [b"nonsense" * 100, b"#EXTM3U\n#EXTINF:1,\nfile:///etc/hostname\n"]
+)
 def test_a_video_that_is_none_is_rejected(tmp_path, content):
     (tmp_path / "a.mp4").write_bytes(content)
     rejects(tmp_path / "a.mp4", "cannot be read as a video")

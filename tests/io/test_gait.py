@@ -27,13 +27,19 @@ def database(tmp_path):
 EXPECTED = np.where(FRAMES.reshape(6, -1) > 127, 1, -1)
 
 
-@pytest.mark.parametrize("inside", ["", SILHOUETTES, f"{SILHOUETTES}/Seq00", f"{SILHOUETTES}/Seq00/0000031"])
-def test_any_folder_of_the_layout_can_be_given_and_the_first_long_enough_subject_is_read(database, inside):
+@pytest.mark.parametrize(
+    "inside", ["", SILHOUETTES, f"{SILHOUETTES}/Seq00", f"{SILHOUETTES}/Seq00/0000031"]
+)
+def test_any_folder_of_the_layout_can_be_given_and_the_first_long_enough_subject_is_read(
+    database, inside
+):
     assert np.array_equal(load_gait(database / inside, n_frames=6), EXPECTED)
 
 
 def test_the_folder_of_a_subject_chooses_it(database):
-    assert np.array_equal(load_gait(database / SILHOUETTES / "Seq00" / "0000008", n_frames=3), EXPECTED[:3])
+    assert np.array_equal(
+        load_gait(database / SILHOUETTES / "Seq00" / "0000008", n_frames=3), EXPECTED[:3]
+    )
     assert np.array_equal(load_gait(database / SILHOUETTES / "Seq01", n_frames=6), EXPECTED[::-1])
 
 
@@ -61,5 +67,8 @@ def test_a_broken_picture_or_one_of_another_size_is_named(tmp_path):
     with pytest.raises(ValueError, match=r"00000019\.png cannot be read"):
         load_gait(tmp_path / "a", n_frames=6)
     write(tmp_path / "b", [FRAMES[0], FRAMES[0][:50]])
-    with pytest.raises(ValueError, match=r"the frames of .*b have different sizes: frame 1 is 88x50 and frame 0 is 88x128"):
+    with pytest.raises(
+        ValueError,
+        match=r"the frames of .*b have different sizes: frame 1 is 88x50 and frame 0 is 88x128",
+    ):
         load_gait(tmp_path / "b", n_frames=2)

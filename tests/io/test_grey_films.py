@@ -1,4 +1,6 @@
-"""Films in grey and colour with binary neurons: read, written, learned, recalled, and remembered by model files."""
+"""Films in grey and colour with binary neurons: read, written, learned, recalled, and remembered by
+model files.
+"""
 
 import json
 from pathlib import Path
@@ -25,11 +27,15 @@ def nearest_level(values, n_levels):
 @pytest.fixture(params=["grey", "colour"])
 def film(request, tmp_path):
     """A film as a file, its frames, and the options with which it is read."""
-    frames, options = {"grey": (GREY, {"levels": 8}), "colour": (COLOUR, {"levels": 5, "colour": True})}[request.param]
+    frames, options = {
+        "grey": (GREY, {"levels": 8}),
+        "colour": (COLOUR, {"levels": 5, "colour": True}),
+    }[request.param]
     return save_film(tmp_path / "film.webp", frames), frames, options
 
 
-# -- reading --------------------------------------------------------------------------------------------------------------
+# -- reading
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("code", ["thermometer", "gray"])
@@ -43,7 +49,10 @@ def test_every_pixel_takes_the_nearest_level(film, code):
     assert np.allclose(X.values, nearest_level(frames.astype(float), n_levels))
     assert X.picture_shape == (16, 16)
     assert f"{n_levels} levels of" in X.describe()
-    assert np.array_equal(X.patterns, sa.encoders.LevelEncoder(n_levels, code=code, value_range=(0, 255)).fit_transform(frames))
+    assert np.array_equal(
+        X.patterns,
+        sa.encoders.LevelEncoder(n_levels, code=code, value_range=(0, 255)).fit_transform(frames),
+    )
 
 
 def test_folders_arrays_and_videos_are_read_in_grey_and_colour_too(tmp_path):
@@ -56,7 +65,9 @@ def test_folders_arrays_and_videos_are_read_in_grey_and_colour_too(tmp_path):
     for name in ("frames", "a.npy"):
         assert np.allclose(sa.io.load(tmp_path / name, levels=4, colour=True).values, expected)
     assert sa.io.load(tmp_path / "several.npy", levels=4, colour=True).lengths.tolist() == [12, 12]
-    assert sa.io.load(tmp_path / "a.npy", colour=True).code == LevelCode(8)  # levels of colour, by default
+    assert sa.io.load(tmp_path / "a.npy", colour=True).code == LevelCode(
+        8
+    )  # levels of colour, by default
     assert sa.io.load(tmp_path / "a.npy", levels=4).frame_shape == (16, 16, 3)  # grey
 
 
@@ -64,8 +75,12 @@ def test_folders_arrays_and_videos_are_read_in_grey_and_colour_too(tmp_path):
 def test_a_video_is_read_in_colour(tmp_path):
     still = np.zeros((32, 32, 3), dtype=np.uint8)
     still[:16], still[16:] = (250, 10, 10), (10, 10, 250)
-    patterns = sa.encoders.LevelEncoder(2, value_range=(0, 255)).fit_transform(np.stack([still] * 3))
-    sa.io.write(tmp_path / "a.mp4", sa.Sequences(patterns, frame_shape=(32, 32, 3, 1), code=LevelCode(2)))
+    patterns = sa.encoders.LevelEncoder(2, value_range=(0, 255)).fit_transform(
+        np.stack([still] * 3)
+    )
+    sa.io.write(
+        tmp_path / "a.mp4", sa.Sequences(patterns, frame_shape=(32, 32, 3, 1), code=LevelCode(2))
+    )
     values = sa.io.load(tmp_path / "a.mp4", levels=2, colour=True, size=None).values
     assert len(values) == 3
     height, width = values.shape[1:3]
@@ -94,9 +109,16 @@ def test_the_negative_is_the_negative(film):
     assert np.allclose(values, nearest_level(255.0 - frames, options["levels"]))
 
 
-@pytest.mark.parametrize(("options", "units"), [({"levels": 8}, 7), ({"colour": True}, 21), ({"levels": 256, "code": "gray"}, 8)])
-def test_a_picture_is_shrunk_until_it_has_no_more_units_than_in_black_and_white(tmp_path, options, units):
-    Image.fromarray(np.random.default_rng(0).integers(0, 256, (150, 300, 3), dtype=np.uint8)).save(tmp_path / "a.png")
+@pytest.mark.parametrize(
+    ("options", "units"),
+    [({"levels": 8}, 7), ({"colour": True}, 21), ({"levels": 256, "code": "gray"}, 8)],
+)
+def test_a_picture_is_shrunk_until_it_has_no_more_units_than_in_black_and_white(
+    tmp_path, options, units
+):
+    Image.fromarray(np.random.default_rng(0).integers(0, 256, (150, 300, 3), dtype=np.uint8)).save(
+        tmp_path / "a.png"
+    )
     X = sa.io.load(tmp_path / "a.png", **options)
     height, width = X.picture_shape
     assert X.shape[1] == height * width * units <= 128 * 128
@@ -113,7 +135,8 @@ def test_what_has_no_pictures_or_colours_is_rejected_with_a_sentence(tmp_path):
     rejects(tmp_path / "a.npy", r"frames in colour have \(time, height, width, 3\)", colour=True)
 
 
-# -- writing --------------------------------------------------------------------------------------------------------------
+# -- writing
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["a.npz", "frames"])
@@ -134,14 +157,20 @@ def test_animations_show_the_pixels_in_their_greys_and_colours(film, tmp_path):
             assert animation.n_frames == len(X)
             animation.seek(3)
             picture = np.asarray(animation.convert("RGB"))
-        shown = picture[30 : 30 + 192 : 12, 8 : 8 + 192 : 12]  # below the title, twelve pixels for one
+        shown = picture[
+            30 : 30 + 192 : 12, 8 : 8 + 192 : 12
+        ]  # below the title, twelve pixels for one
         expected = np.round(X.values[3]).astype(int)
-        assert np.array_equal(shown, expected if shown.shape == expected.shape else np.stack([expected] * 3, axis=2))
+        assert np.array_equal(
+            shown, expected if shown.shape == expected.shape else np.stack([expected] * 3, axis=2)
+        )
 
 
 def test_a_recall_has_a_panel_of_errors_beside_it_orange_where_too_bright(tmp_path):
     encoder = sa.encoders.LevelEncoder(5, value_range=(0, 255))
-    X = sa.Sequences(encoder.fit_transform(np.full((3, 4, 4), 128)), frame_shape=(4, 4, 4), code=encoder.code_)
+    X = sa.Sequences(
+        encoder.fit_transform(np.full((3, 4, 4), 128)), frame_shape=(4, 4, 4), code=encoder.code_
+    )
     recalled = np.array(X)
     recalled[2, :4] = 1  # the first pixel is too bright, the second too dark
     recalled[2, 4:8] = -1
@@ -173,7 +202,8 @@ def test_sequences_are_drawn_in_grey_and_colour(film):
     assert np.allclose(first[..., :3] if frames.ndim == 4 else first, expected)
 
 
-# -- the command line and model files -------------------------------------------------------------------------------------
+# -- the command line and model files
+# -------------------------------------------------------------------------------------
 
 
 def test_a_film_is_learned_and_recalled_on_the_command_line(run, film, tmp_path):
@@ -192,8 +222,13 @@ def test_a_film_is_learned_and_recalled_on_the_command_line(run, film, tmp_path)
     assert max(report["value_error"][1:]) == 0
     assert {Path(name).name for name in report["written"]} == {"r.gif", "r.gif-strip.png", "r.npz"}
     with np.load("r.npz") as arrays:
-        assert np.abs(arrays["recall"][1:12].astype(int) - frames[1:]).max() <= 255 / (options["levels"] - 1) / 2 + 1
-    Image.fromarray(frames[4]).resize((40, 40)).save("cue.png")  # a cue of another size is read as the film was
+        assert (
+            np.abs(arrays["recall"][1:12].astype(int) - frames[1:]).max()
+            <= 255 / (options["levels"] - 1) / 2 + 1
+        )
+    Image.fromarray(frames[4]).resize((40, 40)).save(
+        "cue.png"
+    )  # a cue of another size is read as the film was
     code, out, _ = run("recall", "m.npz", "--cue", "cue.png", "--occlude", "0:4,0:16")
     assert code == 0
     assert "nearest to frame 4 of film" in out
@@ -205,10 +240,14 @@ def test_a_film_is_learned_and_recalled_on_the_command_line(run, film, tmp_path)
 
 def test_what_covers_a_pixel_covers_all_of_its_units(tmp_path):
     X = sa.io.load(save_film(tmp_path / "film.webp", COLOUR), levels=4, colour=True)
-    covered = sa.noise.occlude(X[0], X.frame_shape, ((0, 16), (0, 8)), axes=2).reshape(X.frame_shape)
+    covered = sa.noise.occlude(X[0], X.frame_shape, ((0, 16), (0, 8)), axes=2).reshape(
+        X.frame_shape
+    )
     assert (covered[:, :8] == -1).all()
     assert np.array_equal(covered[:, 8:], X.frames[0, :, 8:])
-    some = sa.noise.occlude(np.ones(16 * 16 * 9), X.frame_shape, fraction=0.25, axes=2, rng=3).reshape(16, 16, 9)
+    some = sa.noise.occlude(
+        np.ones(16 * 16 * 9), X.frame_shape, fraction=0.25, axes=2, rng=3
+    ).reshape(16, 16, 9)
     assert (some == -1).any(axis=2).sum() == (some == -1).all(axis=2).sum() == 64
 
 
@@ -227,6 +266,10 @@ def test_a_model_remembers_the_code_and_an_old_one_has_none(tmp_path):
 
 def test_a_code_that_does_not_fit_the_frames_is_rejected():
     for code in (LevelCode(4), {"n_levels": 4}):
-        with pytest.raises(ValueError, match="the last axis of a frame must have the 3 units of a value"):
+        with pytest.raises(
+            ValueError, match="the last axis of a frame must have the 3 units of a value"
+        ):
             sa.Sequences(np.ones((2, 8)), frame_shape=(2, 2, 2), code=code)
-    assert sa.Sequences(np.ones((2, 12)), frame_shape=(2, 2, 3), code={"n_levels": 4}).values.shape == (2, 2, 2)
+    assert sa.Sequences(
+        np.ones((2, 12)), frame_shape=(2, 2, 3), code={"n_levels": 4}
+    ).values.shape == (2, 2, 2)

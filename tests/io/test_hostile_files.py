@@ -1,4 +1,6 @@
-"""Files that want to hurt: rejected in a moment, and a process of its own reads what cannot be trusted."""
+"""Files that want to hurt: rejected in a moment, and a process of its own reads what cannot be
+trusted.
+"""
 
 import os
 import signal
@@ -48,14 +50,38 @@ def test_a_hostile_file_is_rejected_in_little_memory(tmp_path, name):
     assert "\n" not in sentence
 
 
-FOREIGN = ("BLP", "DDS", "DIB", "EPS", "ICNS", "ICO", "JPEG2000", "MSP", "PCX", "PPM", "QOI", "SGI", "TGA", "XBM")
+FOREIGN = (
+    "BLP",
+    "DDS",
+    "DIB",
+    "EPS",
+    "ICNS",
+    "ICO",
+    "JPEG2000",
+    "MSP",
+    "PCX",
+    "PPM",
+    "QOI",
+    "SGI",
+    "TGA",
+    "XBM",
+)
 
 
 @pytest.mark.parametrize("suffix", [".png", ".gif", ".jpg", ".tif", ".webp", ".bmp"])
 def test_a_picture_is_read_only_in_the_format_of_its_ending(tmp_path, suffix):
-    """Whatever else Pillow could decode under this name is rejected, so that its rarer decoders are never reached."""
+    """Whatever else Pillow could decode under this name is rejected, so that its rarer decoders are
+    never reached.
+    """
     Image.init()
-    own = {".png": "PNG", ".gif": "GIF", ".jpg": "JPEG", ".tif": "TIFF", ".webp": "WEBP", ".bmp": "BMP"}
+    own = {
+        ".png": "PNG",
+        ".gif": "GIF",
+        ".jpg": "JPEG",
+        ".tif": "TIFF",
+        ".webp": "WEBP",
+        ".bmp": "BMP",
+    }
     picture, path, tried = Image.fromarray(FRAMES[0]), tmp_path / f"frame{suffix}", 0
     for kind in (*FOREIGN, *own.values()):
         mode = {"MSP": "1", "XBM": "1", "BLP": "P"}.get(kind, "L")
@@ -104,7 +130,8 @@ def test_limits_hold_for_all_frames_of_a_folder_together(tmp_path):
         assert len(load(folder, frames=(0, 4))) == 4
 
 
-# -- a process of its own -----------------------------------------------------------------------------------------
+# -- a process of its own
+# -----------------------------------------------------------------------------------------
 
 
 def test_a_file_read_in_a_subprocess_is_the_same_in_all_that_is_known_about_it(tmp_path):
@@ -117,18 +144,36 @@ def test_a_file_read_in_a_subprocess_is_the_same_in_all_that_is_known_about_it(t
         (tmp_path / "c.npz", {"frames": [0, 5], "invert": True}),
         (save_animation(tmp_path / "d.gif"), {"crop": (0, 0, 7, 9)}),
     ):
-        here, in_subprocess = load(path, **options), load_in_subprocess([path], options, several=False, **IN_PYTHON)
+        here, in_subprocess = (
+            load(path, **options),
+            load_in_subprocess([path], options, several=False, **IN_PYTHON),
+        )
         assert (here.patterns == in_subprocess.patterns).all()
-        for name in ("lengths", "frame_shape", "names", "units", "rate", "step", "kind", "closed", "options"):
+        for name in (
+            "lengths",
+            "frame_shape",
+            "names",
+            "units",
+            "rate",
+            "step",
+            "kind",
+            "closed",
+            "options",
+        ):
             assert np.array_equal(getattr(here, name), getattr(in_subprocess, name)), name
     both = [tmp_path / "a.mid", tmp_path / "a.mid"]
-    assert (load_in_subprocess(both, {}, **IN_PYTHON).patterns == sa.io.load_all(both).patterns).all()
+    assert (
+        load_in_subprocess(both, {}, **IN_PYTHON).patterns == sa.io.load_all(both).patterns
+    ).all()
 
 
 @needs_ffmpeg
 def test_a_video_is_read_in_a_subprocess(tmp_path):
     sa.io.write(tmp_path / "a.mp4", sa.datasets.walker(8, shrink=4))
-    here, in_subprocess = load(tmp_path / "a.mp4"), load_in_subprocess([tmp_path / "a.mp4"], {}, **IN_PYTHON)
+    here, in_subprocess = (
+        load(tmp_path / "a.mp4"),
+        load_in_subprocess([tmp_path / "a.mp4"], {}, **IN_PYTHON),
+    )
     assert (here.patterns == in_subprocess.patterns).all()
     (tmp_path / "a.avi").write_bytes((tmp_path / "a.mp4").read_bytes())
     rejects(tmp_path / "a.avi", "cannot be read as a video")
@@ -158,8 +203,16 @@ def test_a_file_that_takes_too_long_or_too_much_memory_is_named(tmp_path):
         load_in_subprocess([small], {}, terms=Terms(), bounds=Bounds(seconds=0.0001))
     np.lib.format.open_memmap(tmp_path / "big.npy", "w+", np.float64, (20_000, 10_000))
     if sys.platform == "linux":
-        with pytest.raises(TooLargeError, match=r"big\.npy takes more than 1\.0 GB of memory to read; shrink it first.*--frames"):
-            load_in_subprocess([small, tmp_path / "big.npy"], {}, terms=Terms("command line"), bounds=Bounds(memory=10**9))
+        with pytest.raises(
+            TooLargeError,
+            match=r"big\.npy takes more than 1\.0 GB of memory to read; shrink it first.*--frames",
+        ):
+            load_in_subprocess(
+                [small, tmp_path / "big.npy"],
+                {},
+                terms=Terms("command line"),
+                bounds=Bounds(memory=10**9),
+            )
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
@@ -181,7 +234,9 @@ def test_ctrl_c_and_the_time_limit_end_a_process_that_hangs(tmp_path, stop):
     """
     save_animation(tmp_path / "a.gif")
     command = [sys.executable, "-c", textwrap.dedent(script), "3600" if stop else "3"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd=tmp_path) as process:
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd=tmp_path
+    ) as process:
         while stop is not None and not list(tmp_path.glob("reader*")):
             time.sleep(0.01)
         if stop is not None:
@@ -197,19 +252,26 @@ def test_warnings_come_back(tmp_path):
     whole = save_animation(tmp_path / "a.png").read_bytes()
     none = b"acTL" + bytes(8)  # an animation of no frames
     at = whole.index(b"acTL") - 4
-    (tmp_path / "a.png").write_bytes(whole[:at] + b"\0\0\0\x08" + none + zlib.crc32(none).to_bytes(4, "big") + whole[at + 20 :])
+    (tmp_path / "a.png").write_bytes(
+        whole[:at] + b"\0\0\0\x08" + none + zlib.crc32(none).to_bytes(4, "big") + whole[at + 20 :]
+    )
     with pytest.warns(UserWarning, match="Invalid APNG"):
         assert load_in_subprocess([tmp_path / "a.png"], {}, **IN_PYTHON).shape == (1, 192)
 
 
-# -- words and masks ----------------------------------------------------------------------------------------------
+# -- words and masks
+# ----------------------------------------------------------------------------------------------
 
 
 def test_a_sentence_offers_only_the_options_that_its_reader_has(tmp_path):
     np.savez(tmp_path / "a.npz", a=FRAMES, b=FRAMES)
     np.save(tmp_path / "b.npy", np.arange(12.0).reshape(3, 4))
     folder = save_folder(tmp_path / "mixed", [FRAMES[0], FRAMES[1][:, :10]])
-    for path, option in ((tmp_path / "a.npz", "key"), (tmp_path / "b.npy", "threshold"), (folder, "size")):
+    for path, option in (
+        (tmp_path / "a.npz", "key"),
+        (tmp_path / "b.npy", "threshold"),
+        (folder, "size"),
+    ):
         messages = {}
         for caller in ("python", "command line", "lab"):
             with on_terms(Terms(caller)), pytest.raises(ValueError, match=path.name) as caught:
@@ -261,15 +323,24 @@ def test_a_masked_array_that_masks_nothing_is_an_array():
         (lambda: sa.io.bin_spikes([0.0, 1.0], [0, -1], 1), "whole numbers from 0"),
         (lambda: sa.io.bin_spikes([0.0, 1.0], [0, 5], 1, n_units=2), "a spike of unit 5"),
         (lambda: sa.io.bin_spikes([0.0, 1e90], [0, 5], 1e-90), "wider bins"),
-        (lambda: sa.io.write_midi("never.mid", np.ones((5, 2)), iter(())), "one column for each pitch"),
+        (
+            lambda: sa.io.write_midi("never.mid", np.ones((5, 2)), iter(())),
+            "one column for each pitch",
+        ),
         (lambda: sa.io.write_midi("never.mid", np.ones((0, 2)), [60, 61]), "at least one row"),
         (lambda: sa.io.write_midi("never.mid", iter(()), [60]), "holds numbers"),
-        (lambda: sa.io.write_midi("never.mid", np.ones((5, 1)), [60], step=10**9), "too long for a MIDI file"),
+        (
+            lambda: sa.io.write_midi("never.mid", np.ones((5, 1)), [60], step=10**9),
+            "too long for a MIDI file",
+        ),
         (lambda: sa.io.write_midi("never.mid", np.ones((5, 1)), None), "list of MIDI numbers"),
         (lambda: sa.io.load_all(iter(())), "nothing to load"),
         (lambda: sa.io.load_all("film.gif"), "load reads one"),
         (lambda: sa.io.load_all(memoryview(b"film.gif")), "load reads one"),
-        (lambda: sa.io.align_units(sa.Sequences(PATTERNS[:, :1], units=["a"]), iter(())), "at least one name"),
+        (
+            lambda: sa.io.align_units(sa.Sequences(PATTERNS[:, :1], units=["a"]), iter(())),
+            "at least one name",
+        ),
         (lambda: sa.Sequences(iter(())), "but it is a tuple_iterator"),
         (lambda: sa.Sequences(PATTERNS, lengths=iter(())), "lengths must be"),
         (lambda: sa.Sequences(PATTERNS, frame_shape=iter(())), "shape of a frame must be"),
@@ -284,6 +355,12 @@ def test_empty_and_uneven_arguments_are_one_sentence(call, match):
 
 def test_small_whole_numbers_of_numpy_are_numbers(tmp_path):
     for step in (1, np.int8(1), np.float16(1)):
-        sa.io.write_midi(tmp_path / "a.mid", np.ones((500, 2)), iter([60, np.int8(61)]), step=step, rate=np.int8(4))
+        sa.io.write_midi(
+            tmp_path / "a.mid",
+            np.ones((500, 2)),
+            iter([60, np.int8(61)]),
+            step=step,
+            rate=np.int8(4),
+        )
         found = load(tmp_path / "a.mid", step=1)
         assert (len(found), found.rate) == (500, 4.0)

@@ -16,7 +16,9 @@ def test_frames_stride_crop_size_loop_and_repeats_work_as_documented(tmp_path):
     assert np.array_equal(load(path, frames=(1, 4)), PATTERNS[1:4])
     assert np.array_equal(load(path, stride=2), PATTERNS[::2])
     assert load(path, stride=2).rate == pytest.approx(12.5)
-    assert np.array_equal(load(path, crop=(2, 1, 9, 5)), np.where(FRAMES[:, 1:5, 2:9].reshape(5, -1) > 0, 1, -1))
+    assert np.array_equal(
+        load(path, crop=(2, 1, 9, 5)), np.where(FRAMES[:, 1:5, 2:9].reshape(5, -1) > 0, 1, -1)
+    )
     assert np.array_equal(load(path, loop=True), np.vstack([PATTERNS, PATTERNS[:1]]))
     assert np.array_equal(load(path, invert=True), -PATTERNS)
     assert load(path, size=(6, 8)).frame_shape == (6, 8)
@@ -29,7 +31,9 @@ def test_nearly_equal_frames_can_be_left_out(tmp_path):
     X = np.ones((5, 20), dtype=np.int8)
     X[1, :2] = X[2, :4] = X[3, :5] = X[4, :12] = -1  # 2, 4, 5 and 12 units from the first
     np.save(tmp_path / "slow.npy", X)
-    assert np.array_equal(load(tmp_path / "slow.npy", drop_near=3), X[[0, 2, 4]])  # compared with the last one taken
+    assert np.array_equal(
+        load(tmp_path / "slow.npy", drop_near=3), X[[0, 2, 4]]
+    )  # compared with the last one taken
     assert np.array_equal(load(tmp_path / "slow.npy", drop_near=2), X[[0, 2, 4]])
     assert np.array_equal(load(tmp_path / "slow.npy", drop_near=1), X[[0, 1, 2, 4]])
     with pytest.raises(ValueError, match="drop_near must be at least 0"):

@@ -15,7 +15,9 @@ from seqattractor.io import load
 from seqattractor.io._video import write_video
 
 
-@pytest.mark.parametrize(("name", "options"), [("a.gif", {}), ("a.webp", {"lossless": True}), ("a.png", {})])
+@pytest.mark.parametrize(
+    ("name", "options"), [("a.gif", {}), ("a.webp", {"lossless": True}), ("a.png", {})]
+)
 def test_an_animation_is_read_frame_by_frame_with_its_rate(tmp_path, name, options):
     found = load(save_animation(tmp_path / name, **options))
     assert np.array_equal(found, PATTERNS)
@@ -55,7 +57,9 @@ def test_without_the_extra_a_video_raises_with_the_command_to_install_it(tmp_pat
 
 
 @pytest.mark.parametrize(
-    "array", [FRAMES, FRAMES > 0, FRAMES.astype(np.float16) / 255, np.repeat(FRAMES[..., None], 3, axis=3)], ids=str
+    "array",
+    [FRAMES, FRAMES > 0, FRAMES.astype(np.float16) / 255, np.repeat(FRAMES[..., None], 3, axis=3)],
+    ids=str,
 )
 def test_arrays_of_frames_of_any_kind_of_number_are_read(tmp_path, array):
     np.save(tmp_path / "a.npy", array)
@@ -104,7 +108,10 @@ def test_column_names_determine_which_are_spike_times(tmp_path):
     assert one.units == other.units == ["a", "b", "c"]
     assert np.array_equal(one, other)
     for path in (forward, backward):
-        with pytest.raises(ValueError, match=r"looks like spike times .* give the width of a time bin in seconds with bin"):
+        with pytest.raises(
+            ValueError,
+            match=r"looks like spike times .* give the width of a time bin in seconds with bin",
+        ):
             sa.io.load(path)
 
 
@@ -134,12 +141,19 @@ def test_an_array_with_a_time_and_a_unit_in_each_row_is_spikes(tmp_path):
     assert found.units == ["2", "10"]
     assert found.tolist() == [[1, 1], [-1, -1], [1, -1], [-1, 1]]
     assert np.array_equal(load(tmp_path / "s.npz", bin=0.1, key="spikes"), found)
-    rejects(tmp_path / "s.npy", "times and units of spikes, give the width of a time bin in seconds with bin")
+    rejects(
+        tmp_path / "s.npy",
+        "times and units of spikes, give the width of a time bin in seconds with bin",
+    )
     np.save(tmp_path / "turned.npy", spikes[:, ::-1])
     message = "the fraction 0.05 for a unit, as if units came before times; put times in the first"
     rejects(tmp_path / "turned.npy", message, bin=0.1)
     np.save(tmp_path / "wide.npy", np.zeros((4, 3)))
-    rejects(tmp_path / "wide.npy", r"has the shape \(4, 3\); spikes have \(n, 2\), a time and a unit in each row", bin=0.1)
+    rejects(
+        tmp_path / "wide.npy",
+        r"has the shape \(4, 3\); spikes have \(n, 2\), a time and a unit in each row",
+        bin=0.1,
+    )
 
 
 @pytest.mark.parametrize(
@@ -153,13 +167,21 @@ def test_an_array_with_a_time_and_a_unit_in_each_row_is_spikes(tmp_path):
 )
 def test_spikes_of_any_file_are_cut_at_epochs_from_a_table_beside_it(tmp_path, table):
     (tmp_path / "s.csv").write_text("time,unit\n0.05,a\n0.15,b\n0.5,b\n1.05,b\n1.1,c\n")
-    np.savez(tmp_path / "s.npz", times=[0.05, 0.15, 0.5, 1.05, 1.1], units=["a", "b", "b", "b", "c"])
+    np.savez(
+        tmp_path / "s.npz", times=[0.05, 0.15, 0.5, 1.05, 1.1], units=["a", "b", "b", "b", "c"]
+    )
     (tmp_path / "laps.csv").write_text(table)
     for name in ("s.csv", "s.npz"):
         found = load(tmp_path / name, bin=0.1, epochs=str(tmp_path / "laps.csv"))
-        assert (found.names, found.lengths.tolist(), found.units) == (["laps 0", "laps 1"], [2, 2], ["a", "b", "c"])
+        assert (found.names, found.lengths.tolist(), found.units) == (
+            ["laps 0", "laps 1"],
+            [2, 2],
+            ["a", "b", "c"],
+        )
         assert found.tolist() == [[1, -1, -1], [-1, 1, -1], [-1, 1, -1], [-1, -1, 1]]
-        assert "epochs" not in found.options  # a cue is another recording, of which these are not the laps
+        assert (
+            "epochs" not in found.options
+        )  # a cue is another recording, of which these are not the laps
 
 
 def test_epochs_have_names_and_a_table_that_is_none_is_rejected(tmp_path):
@@ -170,7 +192,10 @@ def test_epochs_have_names_and_a_table_that_is_none_is_rejected(tmp_path):
     laps.write_text("0,0.2,left\n1,1.2,left\n")
     assert load(tmp_path / "s.csv", bin=0.1, epochs=str(laps)).names == ["left 0", "left 1"]
     for text, match in (
-        ("0,0.2\n1\n", "line 2 of .*laps.csv has no start and end; an epoch has both, as numbers of seconds"),
+        (
+            "0,0.2\n1\n",
+            "line 2 of .*laps.csv has no start and end; an epoch has both, as numbers of seconds",
+        ),
         ("begin,until\n0,1\n", "line 1 of .*laps.csv has no start and end"),
         ("0,0.01\n", "0 epochs|1 epochs, and none that can be used"),
         ("# nothing\n", "0 epochs, and none that can be used"),
@@ -178,7 +203,12 @@ def test_epochs_have_names_and_a_table_that_is_none_is_rejected(tmp_path):
         laps.write_text(text)
         with pytest.raises(ValueError, match=match):
             load(tmp_path / "s.csv", bin=0.1, epochs=str(laps))
-    rejects(tmp_path / "s.csv", "there is no file trials with the epochs of .*; give a CSV file", bin=0.1, epochs="trials")
+    rejects(
+        tmp_path / "s.csv",
+        "there is no file trials with the epochs of .*; give a CSV file",
+        bin=0.1,
+        epochs="trials",
+    )
 
 
 def test_several_files_share_their_notes(tmp_path):
@@ -186,11 +216,18 @@ def test_several_files_share_their_notes(tmp_path):
     sa.io.write_midi(tmp_path / "high.mid", [[1, 1], [0, 1]], [54, 55])
     found = sa.io.load_all([tmp_path / "low.mid", tmp_path / "high.mid"])
     assert found.units == ["D3", "D#3", "E3", "F3", "F#3", "G3"]
-    assert (found > 0).astype(int).tolist() == [[1, 0, 0, 0, 0, 0], [0, 0, 1, 0, 0, 0], [0, 0, 0, 0, 1, 1], [0, 0, 0, 0, 0, 1]]
+    assert (found > 0).astype(int).tolist() == [
+        [1, 0, 0, 0, 0, 0],
+        [0, 0, 1, 0, 0, 0],
+        [0, 0, 0, 0, 1, 1],
+        [0, 0, 0, 0, 0, 1],
+    ]
 
 
 @given(
-    roll=st.integers(1, 6).flatmap(lambda n: st.lists(st.lists(st.booleans(), min_size=n, max_size=n), min_size=1, max_size=12))
+    roll=st.integers(1, 6).flatmap(
+        lambda n: st.lists(st.lists(st.booleans(), min_size=n, max_size=n), min_size=1, max_size=12)
+    )
 )
 def test_music_that_is_written_is_read_again(tmp_path_factory, roll):
     on = np.array(roll)
@@ -221,7 +258,9 @@ def test_a_midi_file_with_running_status_tempo_drums_and_two_tracks_is_understoo
     assert (score.ticks, score.tempo) == (96, 750_000)
 
 
-@pytest.mark.parametrize(("lengths", "expected"), [([2, 3], [2, 3]), ([2, 2], [5]), ([0, 5], [5]), ([[5]], [5])])
+@pytest.mark.parametrize(
+    ("lengths", "expected"), [([2, 3], [2, 3]), ([2, 2], [5]), ([0, 5], [5]), ([[5]], [5])]
+)
 def test_lengths_beside_an_array_are_used_where_they_fit(tmp_path, lengths, expected):
     np.savez(tmp_path / "a.npz", patterns=PATTERNS, lengths=lengths, fps=25)
     assert load(tmp_path / "a.npz").lengths.tolist() == expected

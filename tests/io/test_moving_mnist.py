@@ -5,7 +5,9 @@ import pytest
 
 from seqattractor.io import load_moving_mnist
 
-MOVING = np.random.default_rng(3).integers(0, 256, size=(20, 5, 64, 64), dtype=np.uint8)  # time first
+MOVING = np.random.default_rng(3).integers(
+    0, 256, size=(20, 5, 64, 64), dtype=np.uint8
+)  # time first
 
 
 def test_moving_mnist_is_read_time_first_as_in_the_download(tmp_path):
@@ -36,7 +38,11 @@ def test_bad_files_are_named_in_one_sentence(tmp_path):
     text.write_text("hello")
     flat = tmp_path / "flat.npy"
     np.save(flat, np.zeros(9))
-    for path, words in [(tmp_path / "none", "there is no file"), (text, "cannot be read"), (flat, "the shape")]:
+    for path, words in [
+        (tmp_path / "none", "there is no file"),
+        (text, "cannot be read"),
+        (flat, "the shape"),
+    ]:
         with pytest.raises(ValueError, match=words):
             load_moving_mnist(path)
 

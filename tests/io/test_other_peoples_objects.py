@@ -1,4 +1,6 @@
-"""Frames, tensors and arrays of other packages as X; estimators that are pickled, copied and put into pipelines."""
+"""Frames, tensors and arrays of other packages as X; estimators that are pickled, copied and put
+into pipelines.
+"""
 
 import copy
 import pickle
@@ -46,7 +48,15 @@ FORMS = {
     "pynapple": nap.TsdFrame(t=TIMES, d=X, columns=NAMES),
     "pynapple booleans": nap.TsdFrame(t=TIMES, d=(X > 0).astype(int)),
 }
-NAMED = {"pandas", "pandas booleans", "polars", "polars booleans", "xarray", "xarray with time last", "pynapple"}
+NAMED = {
+    "pandas",
+    "pandas booleans",
+    "polars",
+    "polars booleans",
+    "xarray",
+    "xarray with time last",
+    "pynapple",
+}
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -72,7 +82,10 @@ def test_the_same_patterns_in_any_form_teach_the_same(form):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (np.array([[1, 0], [-1, 1]]), r"only -1 and \+1, or only 0 and 1, but X\[0, 1\] is 0; .*sa\.binarize"),
+        (
+            np.array([[1, 0], [-1, 1]]),
+            r"only -1 and \+1, or only 0 and 1, but X\[0, 1\] is 0; .*sa\.binarize",
+        ),
         (np.array([[1.0, 0.5], [0.0, 1.0]]), r"X\[0, 1\] is 0\.5; .*sa\.binarize"),
         (pd.DataFrame([[1, 2], [3, 4]]), r"X\[0, 1\] is 2; .*sa\.binarize"),
         (pd.DataFrame([[1, None], [1, 1]]), r"X\[0, 1\] is NaN"),
@@ -89,7 +102,10 @@ def test_columns_keep_their_names_and_order(tmp_path):
     net = sa.VisibleNetwork(kappa=0.1, random_state=0).fit(frame)
     swapped = frame[NAMES[::-1]]
     for use in (net.score, net.step, net.partial_fit, lambda given: net.recall(given, steps=1)):
-        with pytest.raises(ValueError, match=r"has the column 'h' where the network learned 'a'.*net\.feature_names_in_"):
+        with pytest.raises(
+            ValueError,
+            match=r"has the column 'h' where the network learned 'a'.*net\.feature_names_in_",
+        ):
             use(swapped)
     assert net.score(swapped[net.feature_names_in_]) == net.score(X) == 1.0
     for name in ("m.npz", "m.safetensors"):
@@ -101,26 +117,43 @@ def test_columns_keep_their_names_and_order(tmp_path):
         net.save(tmp_path / "m.npz")
 
 
-QUICK = {"n_hidden": 6, "n_latent": 4, "max_epochs": 2, "trials": 2, "n_init": 1, "read_out_interval": 1.0, "max_steps": 2}
+QUICK = {
+    "n_hidden": 6,
+    "n_latent": 4,
+    "max_epochs": 2,
+    "trials": 2,
+    "n_init": 1,
+    "read_out_interval": 1.0,
+    "max_steps": 2,
+}
 
 
 @pytest.mark.parametrize("name", network_names())
 def test_estimators_survive_pickle_joblib_and_deepcopy(name, tmp_path):
     known = parameters_of(name)
-    net = make_network(name, **{key: value for key, value in QUICK.items() if key in known}, on_conflict="learn")
+    net = make_network(
+        name, **{key: value for key, value in QUICK.items() if key in known}, on_conflict="learn"
+    )
     if "random_state" in known:
         net.set_params(random_state=0)
     for learned in (False, True):
         if learned:
             fit_quietly(net, pd.DataFrame(X, columns=NAMES))
         joblib.dump(net, tmp_path / "net.joblib")
-        for twin in (pickle.loads(pickle.dumps(net)), joblib.load(tmp_path / "net.joblib"), copy.deepcopy(net)):
+        for twin in (
+            pickle.loads(pickle.dumps(net)),
+            joblib.load(tmp_path / "net.joblib"),
+            copy.deepcopy(net),
+        ):
             assert repr(twin) == repr(net)
             assert vars(twin).keys() == vars(net).keys()
             if learned:
                 assert twin.feature_names_in_.tolist() == NAMES
                 before = copy.deepcopy(net)  # networks that fire by chance move their generator on
-                assert np.array_equal(twin.recall(X[: net.order_].squeeze(), 3), before.recall(X[: net.order_].squeeze(), 3))
+                assert np.array_equal(
+                    twin.recall(X[: net.order_].squeeze(), 3),
+                    before.recall(X[: net.order_].squeeze(), 3),
+                )
 
 
 def test_given_networks_survive_pickle_and_deepcopy():

@@ -1,4 +1,6 @@
-"""pynapple objects become sequences in the bins in which pynapple counts, and recalls become pynapple objects with times."""
+"""pynapple objects become sequences in the bins in which pynapple counts, and recalls become
+pynapple objects with times.
+"""
 
 import sys
 
@@ -67,7 +69,9 @@ def test_the_bins_are_those_in_which_pynapple_counts(width):
             assert ((X.patterns > 0) == (counted.values > 0)).all()
             twice = sa.io.from_pynapple(group(seed), width, epochs, threshold=1)
             assert ((twice.patterns > 0) == (counted.values > 1)).all()
-            inside = [((start <= counted.t) & (counted.t <= end)).sum() for start, end in epochs.values]
+            inside = [
+                ((start <= counted.t) & (counted.t <= end)).sum() for start, end in epochs.values
+            ]
             assert inside == X.lengths.tolist()
 
 
@@ -83,7 +87,9 @@ def test_one_sequence_per_epoch_and_one_column_per_unit():
 def test_without_epochs_the_time_support_counts():
     assert sa.io.from_pynapple(group(), 0.25).lengths.tolist() == [40]
     restricted = group().restrict(laps())
-    assert (sa.io.from_pynapple(restricted, 0.25) == sa.io.from_pynapple(group(), 0.25, laps())).all()
+    assert (
+        sa.io.from_pynapple(restricted, 0.25) == sa.io.from_pynapple(group(), 0.25, laps())
+    ).all()
     assert sa.io.from_pynapple(restricted, 0.25).lengths.tolist() == [10, 10, 10]
 
 
@@ -93,7 +99,10 @@ def test_epochs_are_called_by_their_labels():
 
 
 def test_epochs_that_are_too_short_are_left_out_with_a_warning():
-    with pytest.warns(UserWarning, match="1 of 2 epochs of the TsGroup were left out .the first is epoch 1.: they are shorter"):
+    with pytest.warns(
+        UserWarning,
+        match="1 of 2 epochs of the TsGroup were left out .the first is epoch 1.: they are shorter",
+    ):
         X = sa.io.from_pynapple(group(), 0.5, nap.IntervalSet([0, 5], [2, 5.1]))
     assert X.names == ["epoch 0"]
     with pytest.raises(ValueError, match="2 epochs, and none that can be used"):
@@ -109,7 +118,8 @@ def test_a_signal_is_averaged_in_bins_and_cut_for_each_trace():
     assert ((X.patterns > 0) == (averages > np.median(averages, axis=0))).all()
     assert (X.units, X.rate, X.kind) == (["a", "b", "c"], 10.0, "traces")
     otsu = sa.io.from_pynapple(frame, 0.1, threshold="otsu")
-    # Of a bump exp(-8 t^2), about 0.6 s lie above half of its height, and each cell has two, whatever its brightness.
+    # Of a bump exp(-8 t^2), about 0.6 s lie above half of its height, and each cell has two,
+    # whatever its brightness.
     assert (((otsu > 0).mean(axis=0) > 0.08) & ((otsu > 0).mean(axis=0) < 0.16)).all()
     one = sa.io.from_pynapple(frame[:, 1], 0.1, threshold=5.0)
     assert (one.shape, one.units) == ((100, 1), ["0"])
@@ -126,7 +136,12 @@ def test_without_bins_every_sample_is_a_time_step():
 def test_a_trace_that_never_changes_is_off():
     frame = nap.TsdFrame(t=np.arange(4) * 1.0, d=np.column_stack([[0.0, 1, 0, 1], [3.0] * 4]))
     for threshold in ("otsu", "median"):
-        assert sa.io.from_pynapple(frame, threshold=threshold).tolist() == [[-1, -1], [1, -1], [-1, -1], [1, -1]]
+        assert sa.io.from_pynapple(frame, threshold=threshold).tolist() == [
+            [-1, -1],
+            [1, -1],
+            [-1, -1],
+            [1, -1],
+        ]
 
 
 @pytest.mark.parametrize("starts", [None, [0.0, 3.0, 100.0]])
@@ -140,10 +155,17 @@ def test_sequences_come_back_from_pynapple(starts):
         assert (again.names, again.units) == (X.names, X.units)
         assert again.rate == pytest.approx(X.rate, rel=1e-5)
     assert frame.t[0] == pytest.approx((2.0 if starts is None else 0.0) + 0.15)
-    assert frame.time_support.start.tolist() == pytest.approx(starts or [2.0, 4.7, 7.4])  # 8 bins and a gap of one
+    assert frame.time_support.start.tolist() == pytest.approx(
+        starts or [2.0, 4.7, 7.4]
+    )  # 8 bins and a gap of one
 
 
-@given(st.integers(0, 2**32 - 1), st.lists(st.integers(1, 6), min_size=1, max_size=4), st.floats(0.5, 100), st.floats(-50, 1000))
+@given(
+    st.integers(0, 2**32 - 1),
+    st.lists(st.integers(1, 6), min_size=1, max_size=4),
+    st.floats(0.5, 100),
+    st.floats(-50, 1000),
+)
 def test_any_sequences_come_back_from_pynapple(seed, lengths, rate, start):
     rng = np.random.default_rng(seed)
     X = sa.Sequences(rng.choice([-1, 1], (sum(lengths), 3)), lengths, rate=rate)
@@ -174,22 +196,49 @@ def test_a_recall_becomes_a_frame_with_times():
         (lambda: sa.io.from_pynapple(group(), -1), "bin_size must be above 0"),
         (
             lambda: sa.io.from_pynapple(group(), 1e-7),
-            "100000000 bins of 1e-07 s and 5 units, more than can be stored; take wider bins with bin_size",
+            "100000000 bins of 1e-07 s and 5 units, more than can be stored; take wider bins with "
+            "bin_size",
         ),
-        (lambda: sa.io.from_pynapple(nap.TsdFrame(t=[0, 1.0], d=[[1], [np.nan]])), "holds nan in frame 1, value 0; fill or drop"),
-        (lambda: sa.io.from_pynapple(nap.TsdFrame(t=[0, 1, 2.0], d=[[1], [5], [3]])), "more than two values"),
-        (lambda: sa.io.from_pynapple(nap.Tsd(t=[0, 1, 9.0, 10], d=[1, 0, 1, 0])), "no sample for 8 s after 1 s, in epoch 0"),
+        (
+            lambda: sa.io.from_pynapple(nap.TsdFrame(t=[0, 1.0], d=[[1], [np.nan]])),
+            "holds nan in frame 1, value 0; fill or drop",
+        ),
+        (
+            lambda: sa.io.from_pynapple(nap.TsdFrame(t=[0, 1, 2.0], d=[[1], [5], [3]])),
+            "more than two values",
+        ),
+        (
+            lambda: sa.io.from_pynapple(nap.Tsd(t=[0, 1, 9.0, 10], d=[1, 0, 1, 0])),
+            "no sample for 8 s after 1 s, in epoch 0",
+        ),
         (
             lambda: sa.io.from_pynapple(nap.Tsd(t=[0, 1, 9.0], d=[1, 0, 1]), 2.0),
             "no sample between 2 and 4 s, in epoch 0; take wider",
         ),
-        (lambda: sa.io.from_pynapple(nap.Tsd(t=[4.0], d=[1], time_support=nap.IntervalSet(0, 5))), "too few samples"),
-        (lambda: sa.io.from_pynapple(group(), 0.1, threshold="mean"), "a threshold that is not a number must be one of"),
+        (
+            lambda: sa.io.from_pynapple(
+                nap.Tsd(t=[4.0], d=[1], time_support=nap.IntervalSet(0, 5))
+            ),
+            "too few samples",
+        ),
+        (
+            lambda: sa.io.from_pynapple(group(), 0.1, threshold="mean"),
+            "a threshold that is not a number must be one of",
+        ),
         (lambda: sa.io.to_pynapple(np.ones((3, 2))), "give a rate"),
-        (lambda: sa.io.to_pynapple(np.ones((3, 2)), rate=2, units=["a"]), "units must name every column"),
+        (
+            lambda: sa.io.to_pynapple(np.ones((3, 2)), rate=2, units=["a"]),
+            "units must name every column",
+        ),
         (lambda: sa.io.to_pynapple(np.ones((3, 2)), rate=0), "rate must be above 0"),
-        (lambda: sa.io.to_pynapple([np.ones((3, 2))] * 2, rate=1, start=[0, 2]), "sequence 1 starts before sequence 0 ends"),
-        (lambda: sa.io.to_pynapple([np.ones((3, 2))] * 2, rate=1, start=[0]), "2 sequences, but 1 times"),
+        (
+            lambda: sa.io.to_pynapple([np.ones((3, 2))] * 2, rate=1, start=[0, 2]),
+            "sequence 1 starts before sequence 0 ends",
+        ),
+        (
+            lambda: sa.io.to_pynapple([np.ones((3, 2))] * 2, rate=1, start=[0]),
+            "2 sequences, but 1 times",
+        ),
     ],
 )
 def test_what_cannot_be_is_rejected_with_a_sentence(call, match):
@@ -204,8 +253,13 @@ def test_other_things_are_rejected():
         sa.io.from_pynapple(group(), 0.1, [(0, 1)])
 
 
-@pytest.mark.parametrize("call", [lambda: sa.io.from_pynapple(None), lambda: sa.io.to_pynapple(np.ones((2, 2)), rate=1)])
+@pytest.mark.parametrize(
+    "call", [lambda: sa.io.from_pynapple(None), lambda: sa.io.to_pynapple(np.ones((2, 2)), rate=1)]
+)
 def test_without_pynapple_one_sentence_explains_how_to_install_it(monkeypatch, call):
     monkeypatch.setitem(sys.modules, "pynapple", None)
-    with pytest.raises(ValueError, match=r'pynapple is not installed; install it with: pip install "seqattractor\[nwb\]"'):
+    with pytest.raises(
+        ValueError,
+        match=r'pynapple is not installed; install it with: pip install "seqattractor\[nwb\]"',
+    ):
         call()

@@ -1,4 +1,6 @@
-"""Writing patterns and recalls: what is written can be read again, and nothing half-written is left behind."""
+"""Writing patterns and recalls: what is written can be read again, and nothing half-written is left
+behind.
+"""
 
 import numpy as np
 import pytest
@@ -52,7 +54,11 @@ def test_a_recall_shows_more_than_its_patterns(tmp_path):
     X = sa.datasets.place_cells(12)
     recall = sa.noise.flip(X, 3, rng=0)
     alone = sa.Sequences(recall, frame_shape=(16, 16))
-    for name, given in (("alone.gif", (alone,)), ("patterns.gif", (X,)), ("beside.gif", (recall, X))):
+    for name, given in (
+        ("alone.gif", (alone,)),
+        ("patterns.gif", (X,)),
+        ("beside.gif", (recall, X)),
+    ):
         sa.io.write(tmp_path / name, *given)
     widths = {}
     for path in tmp_path.glob("*.gif"):
@@ -76,7 +82,9 @@ def test_wrong_units_have_a_legend_in_every_frame_and_a_right_recall_has_none(fr
     truth = np.asarray(DIGITS.split()[0])
     wrong = truth.copy()
     wrong[1, 0] *= -1
-    for plain, marked in zip(pictures(truth, truth, frame_shape), pictures(wrong, truth, frame_shape), strict=True):
+    for plain, marked in zip(
+        pictures(truth, truth, frame_shape), pictures(wrong, truth, frame_shape), strict=True
+    ):
         assert not np.isin(plain, [EXTRA, MISSING]).any()
         below = marked[-(GAP + 1 + LINE) :]
         assert {EXTRA, MISSING} <= set(below.ravel().tolist())
@@ -89,7 +97,9 @@ def test_a_narrow_film_has_its_legend_in_two_lines_and_a_tiny_one_has_none(colum
     truth = np.ones((3, 100 * columns), dtype=np.int8)
     wrong = truth.copy()
     wrong[1, 0] = -1
-    plain, marked = (next(frames_of(Recalled(states, truth, 1, (100, columns)))) for states in (truth, wrong))
+    plain, marked = (
+        next(frames_of(Recalled(states, truth, 1, (100, columns)))) for states in (truth, wrong)
+    )
     assert round((len(marked) - len(plain)) / (LINE + 4)) == lines
     assert set(marked[marked >= EXTRA].tolist()) == ({EXTRA, MISSING} if lines else set())
 
@@ -110,7 +120,9 @@ def test_what_cannot_be_written_is_rejected_with_a_sentence(tmp_path, name, patt
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("name", ["a.gif", "a.png", "a.npz", pytest.param("a.mp4", marks=needs_ffmpeg), "folder"])
+@pytest.mark.parametrize(
+    "name", ["a.gif", "a.png", "a.npz", pytest.param("a.mp4", marks=needs_ffmpeg), "folder"]
+)
 def test_an_error_in_between_leaves_what_was_there(tmp_path, monkeypatch, name):
     before = b"what was there"
     if name != "folder":
@@ -119,7 +131,11 @@ def test_an_error_in_between_leaves_what_was_there(tmp_path, monkeypatch, name):
     def fail(*args, **options):
         raise OSError("the disk is full")
 
-    for place in ("PIL.Image.Image.save", "numpy.savez_compressed", "seqattractor.io._video.write_video"):
+    for place in (
+        "PIL.Image.Image.save",
+        "numpy.savez_compressed",
+        "seqattractor.io._video.write_video",
+    ):
         monkeypatch.setattr(place, fail)
     with pytest.raises(OSError, match="the disk is full"):
         sa.io.write(tmp_path / name, DIGITS)
@@ -131,9 +147,16 @@ def test_an_error_in_between_leaves_what_was_there(tmp_path, monkeypatch, name):
 def test_a_name_that_cannot_stand_in_a_sentence_is_rejected_in_one(tmp_path, name):
     path, X = f"{tmp_path}/{name}", sa.datasets.xor()
     net = sa.zoo.LookupMemory().fit(X)
-    calls = [lambda: sa.load(path), lambda: sa.io.load(path), lambda: net.save(path), lambda: sa.io.write(path, X)]
+    calls = [
+        lambda: sa.load(path),
+        lambda: sa.io.load(path),
+        lambda: net.save(path),
+        lambda: sa.io.write(path, X),
+    ]
     for call in [*calls, lambda: sa.io.load_moving_mnist(path), lambda: sa.study.Store(path)]:
-        with pytest.raises(ValueError, match="has a line break or another control character") as rejected:
+        with pytest.raises(
+            ValueError, match="has a line break or another control character"
+        ) as rejected:
             call()
         assert str(rejected.value).isprintable()
     assert list(tmp_path.iterdir()) == []

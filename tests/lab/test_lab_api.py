@@ -1,4 +1,6 @@
-"""The lab's server: what the page asks for, stopping and continuing, limits, and many visitors at once."""
+"""The lab's server: what the page asks for, stopping and continuing, limits, and many visitors at
+once.
+"""
 
 import io
 import json
@@ -24,14 +26,17 @@ from seqattractor.lab.requests import unpack as bits
 lab, visitor = lab_server.lab, lab_server.visitor
 
 
-# -- what the page asks for ------------------------------------------------------------------------------------------
+# -- what the page asks for
+# ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("entry", CATALOGUE, ids=lambda e: e["name"])
 def test_every_sequence_on_the_page_is_recalled_with_the_suggested_settings(visitor, entry):
     suggest = entry["suggest"]
     sequence = {"name": entry["name"]}
-    end = visitor.learn(sequence, {"name": "attractor", **{k: v for k, v in suggest.items() if k != "flips"}})
+    end = visitor.learn(
+        sequence, {"name": "attractor", **{k: v for k, v in suggest.items() if k != "flips"}}
+    )
     assert end["state"] == "done"
     assert end["networks"][0]["right"] == 1.0
     shown = visitor.post("sequence", sequence).json()
@@ -55,9 +60,16 @@ def test_every_network_on_the_page_learns_and_answers(visitor, name):
 
 
 def test_errors_of_every_epoch_are_sent_in_order_while_it_learns(visitor):
-    assert visitor.post("learn", {"sequence": SMALL, "networks": [QUICK, {"name": "perceptron"}]}).status_code == 200
+    assert (
+        visitor.post(
+            "learn", {"sequence": SMALL, "networks": [QUICK, {"name": "perceptron"}]}
+        ).status_code
+        == 200
+    )
     events = visitor.events()
-    net = sa.SequenceAttractor(n_hidden=80, random_state=0).fit(sa.datasets.random_periodic(12, 40, rng=3))
+    net = sa.SequenceAttractor(n_hidden=80, random_state=0).fit(
+        sa.datasets.random_periodic(12, 40, rng=3)
+    )
     hidden, visible = [], []
     for event in events:
         for part in event.get("epochs", []):
@@ -94,37 +106,75 @@ def test_the_command_line_recalls_the_same_from_the_same_cue_and_seed(visitor, r
     ]:
         answer = visitor.recall(start=start, **cue)
         shown = answer["runs"][0]
-        options = {"--flips": cue["flips"], "--noise": cue.get("noise", 0), "--seed": cue.get("seed", 0)}
+        options = {
+            "--flips": cue["flips"],
+            "--noise": cue.get("noise", 0),
+            "--seed": cue.get("seed", 0),
+        }
         if "occlusion" in cue:
             options["--occlude"] = cue["occlusion"]
         words = [word for pair in options.items() for word in pair]
         steps = answer["rows"] - 1
-        code, out, _ = run("recall", "model.npz", "--cue", f"0:{start}", "--steps", steps, *words, "--json", "-o", "r.npz")
+        code, out, _ = run(
+            "recall",
+            "model.npz",
+            "--cue",
+            f"0:{start}",
+            "--steps",
+            steps,
+            *words,
+            "--json",
+            "-o",
+            "r.npz",
+        )
         reported = json.loads(out)
         assert code == 0
-        assert ((bits(shown["bits"], answer["rows"], 40) > 0) == (np.load(tmp_path / "r.npz")["recall"] > 0)).all()
+        assert (
+            (bits(shown["bits"], answer["rows"], 40) > 0)
+            == (np.load(tmp_path / "r.npz")["recall"] > 0)
+        ).all()
         assert {name: reported[name] for name in ("locked_on", "tau", "verdict")} == {
             name: shown[name] for name in ("locked_on", "tau", "verdict")
         }
 
 
 SHOWN_CODE = [
-    ({"name": "toy", "which": "2"}, [{"name": "attractor", "hidden": 60, "eta": 0.01}], {"flips": 1, "seed": 2}),
+    (
+        {"name": "toy", "which": "2"},
+        [{"name": "attractor", "hidden": 60, "eta": 0.01}],
+        {"flips": 1, "seed": 2},
+    ),
     (
         {"name": "places", "frames": 20, "path": "eight"},
         [{"name": "attractor", "hidden": 120, "order": 0}],
         {"flips": 4, "noise": 2},
     ),
-    ({"name": "tune"}, [{"name": "dense", "degree": 3}, {"name": "perceptron", "order": 2}], {"start": 3, "painted": [1, 2]}),
+    (
+        {"name": "tune"},
+        [{"name": "dense", "degree": 3}, {"name": "perceptron", "order": 2}],
+        {"start": 3, "painted": [1, 2]},
+    ),
     ({"name": "digits", "frames": 8}, [{"name": "one-hot"}], {"start": 9}),
-    ({"name": "tune"}, [{"name": "dense", "order": 3}], {"start": 30, "flips": 1}),  # round the end of the loop
+    (
+        {"name": "tune"},
+        [{"name": "dense", "order": 3}],
+        {"start": 30, "flips": 1},
+    ),  # round the end of the loop
     (SMALL, [QUICK, {"name": "dense"}], {"flips": 5, "noise": 3, "occlusion": 0.2, "seed": 8}),
-    ({"name": "walker", "frames": 8, "size": "small"}, [{"name": "attractor-V", "hidden": 40}], {"occlusion": 0.25, "seed": 4}),
+    (
+        {"name": "walker", "frames": 8, "size": "small"},
+        [{"name": "attractor-V", "hidden": 40}],
+        {"occlusion": 0.25, "seed": 4},
+    ),
     (SMALL, [{**QUICK, "bias": 1}, {"name": "perceptron", "bias": 1}], {"flips": 3}),
 ]
 
 
-@pytest.mark.parametrize(("sequence", "networks", "cue"), SHOWN_CODE, ids=lambda v: v.get("name") if isinstance(v, dict) else "")
+@pytest.mark.parametrize(
+    ("sequence", "networks", "cue"),
+    SHOWN_CODE,
+    ids=lambda v: v.get("name") if isinstance(v, dict) else "",
+)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_the_shown_python_code_does_the_same_as_the_page(visitor, sequence, networks, cue, capsys):
     code = visitor.post("code", {"sequence": sequence, "networks": networks, "cue": cue})
@@ -140,7 +190,9 @@ def test_the_shown_python_code_does_the_same_as_the_page(visitor, sequence, netw
         assert ("bias=True" in code.text) == any(network.get("bias") for network in networks)
 
 
-def test_drawn_frames_are_learned_and_their_code_reads_the_downloaded_sequence(visitor, tmp_path, monkeypatch, capsys):
+def test_drawn_frames_are_learned_and_their_code_reads_the_downloaded_sequence(
+    visitor, tmp_path, monkeypatch, capsys
+):
     X = sa.datasets.random_periodic(6, 36, rng=0)
     sequence = {"name": "frames", "shape": [6, 6], "lengths": [6], "bits": pack(X)}
     assert visitor.learn(sequence, QUICK)["networks"][0]["right"] == 1.0
@@ -148,7 +200,10 @@ def test_drawn_frames_are_learned_and_their_code_reads_the_downloaded_sequence(v
     (tmp_path / "sequence.npz").write_bytes(file.content)
     monkeypatch.chdir(tmp_path)
     variables = {}
-    exec(visitor.post("code", {"sequence": sequence, "networks": [QUICK], "cue": {"flips": 3}}).text, variables)
+    exec(
+        visitor.post("code", {"sequence": sequence, "networks": [QUICK], "cue": {"flips": 3}}).text,
+        variables,
+    )
     assert (variables["X"] == X).all()
     assert capsys.readouterr().out == "True\n"
 
@@ -177,7 +232,9 @@ def test_the_certified_radius_is_that_of_the_library(visitor):
     visitor.learn(SMALL, QUICK, {"name": "dense"})
     radii = visitor.post("promise", {}).json()["radii"]
     X = sa.datasets.random_periodic(12, 40, rng=3)
-    expected = sa.certify(sa.SequenceAttractor(n_hidden=80, random_state=0).fit(X), X, method="count", attack=False)
+    expected = sa.certify(
+        sa.SequenceAttractor(n_hidden=80, random_state=0).fit(X), X, method="count", attack=False
+    )
     assert radii[0] == [*expected.radius.tolist(), -1]
     assert radii[1] is None
 
@@ -205,10 +262,16 @@ def test_a_recall_that_continues_at_another_place_of_the_loop_reports_its_shift(
     units = np.flatnonzero(X[0] != X[3])
     answer = visitor.recall(painted=units.tolist())  # the first pattern, repainted to be the fourth
     run = answer["runs"][0]
-    assert run["verdict"] == "Out of phase: from step 0 on it follows the sequence exactly, but 3 frames ahead."
+    assert (
+        run["verdict"]
+        == "Out of phase: from step 0 on it follows the sequence exactly, but 3 frames ahead."
+    )
     assert not run["good"]
     answer = visitor.recall(painted=units.tolist()[1:])
-    assert answer["runs"][0]["verdict"] == "Out of phase: from step 1 on it follows the sequence exactly, but 3 frames ahead."
+    assert (
+        answer["runs"][0]["verdict"]
+        == "Out of phase: from step 1 on it follows the sequence exactly, but 3 frames ahead."
+    )
     run = answer["runs"][0]
     shown = bits(run["truth"], answer["rows"], 40)
     assert (shown[0] == X[0]).all()  # what the cue asks for
@@ -219,8 +282,12 @@ def test_a_recall_that_continues_at_another_place_of_the_loop_reports_its_shift(
 
 
 def overlaps_with(run, answer):
-    """Overlaps of a recall with what stands under "Truth" beside it, from the bits that the page gets."""
-    shown, recalled = (bits(run[name], answer["rows"], 40).astype(int) for name in ("truth", "bits"))
+    """Overlaps of a recall with what stands under "Truth" beside it, from the bits that the page
+    gets.
+    """
+    shown, recalled = (
+        bits(run[name], answer["rows"], 40).astype(int) for name in ("truth", "bits")
+    )
     return [round(float(m), 4) for m in (shown * recalled).mean(axis=1)]
 
 
@@ -260,7 +327,9 @@ def test_a_recall_that_fails_is_compared_with_what_the_cue_asks_for(visitor):
 def test_each_of_two_networks_has_its_own_truth_and_the_figure_shows_both(visitor):
     visitor.learn(SMALL, QUICK, {"name": "one-hot"})
     X = sa.datasets.random_periodic(12, 40, rng=3)
-    far = sa.OneHotNetwork().fit(X).tolerance_ + 1  # from x(t + 3), of units that are left as they are
+    far = (
+        sa.OneHotNetwork().fit(X).tolerance_ + 1
+    )  # from x(t + 3), of units that are left as they are
     units = np.flatnonzero(X[0] != X[3]).tolist()[far:]
     answer = visitor.recall(painted=units)
     for run in answer["runs"]:
@@ -276,11 +345,20 @@ def test_each_of_two_networks_has_its_own_truth_and_the_figure_shows_both(visito
 
 def test_noise_does_not_undo_the_flips_of_the_cue(visitor, capsys):
     visitor.learn(SMALL, {"name": "one-hot"})
-    for seed in range(5):  # were the same units drawn, every first step would start from the clean pattern, and be right
+    for seed in range(
+        5
+        # were the same units drawn, every first step would start from the clean pattern, and be
+        # right
+    ):
         run = visitor.recall(flips=12, noise=12, seed=seed)["runs"][0]
         assert run["overlaps"][1] < 1.0
     code = visitor.post(
-        "code", {"sequence": SMALL, "networks": [{"name": "one-hot"}], "cue": {"flips": 12, "noise": 12, "seed": 3}}
+        "code",
+        {
+            "sequence": SMALL,
+            "networks": [{"name": "one-hot"}],
+            "cue": {"flips": 12, "noise": 12, "seed": 3},
+        },
     )
     variables = {}
     exec(code.text, variables)
@@ -294,14 +372,23 @@ def test_flips_with_the_seed_of_a_random_sequence_take_both_kinds_of_units(visit
         sequence = {"name": "random", "frames": 6, "units": 100, "seed": seed}
         visitor.learn(sequence, {"name": "one-hot"})
         answer = visitor.recall(flips=20, seed=seed)
-        X, shown = sa.datasets.random_periodic(6, 100, rng=seed), bits(answer["runs"][0]["bits"], answer["rows"], 100)
+        X, shown = (
+            sa.datasets.random_periodic(6, 100, rng=seed),
+            bits(answer["runs"][0]["bits"], answer["rows"], 100),
+        )
         turned = shown[0] != X[0]
         assert turned.sum() == 20
         on.append((X[0][turned] > 0).mean())
     assert 0.3 < np.mean(on) < 0.7
 
 
-PICTURES = [{"name": "walker"}, {"name": "walker", "frames": 60, "size": "small"}, {"name": "digits"}, {"name": "places"}, SMALL]
+PICTURES = [
+    {"name": "walker"},
+    {"name": "walker", "frames": 60, "size": "small"},
+    {"name": "digits"},
+    {"name": "places"},
+    SMALL,
+]
 
 
 @pytest.mark.parametrize("sequence", PICTURES, ids=lambda s: f"{s['name']}-{s.get('frames')}")
@@ -311,8 +398,12 @@ def test_a_dense_memory_takes_and_reports_the_degree_that_its_patterns_need(visi
     assert end["networks"][0]["right"] == 1.0
     degree = end["networks"][0]["degree"]
     assert degree == shown["degrees"][0]
-    code = visitor.post("code", {"sequence": sequence, "networks": [{"name": "dense"}], "cue": {}}).text
-    assert f"sa.zoo.DenseSequenceMemory(degree={degree})" in code or (degree == 2 and "sa.zoo.DenseSequenceMemory()" in code)
+    code = visitor.post(
+        "code", {"sequence": sequence, "networks": [{"name": "dense"}], "cue": {}}
+    ).text
+    assert f"sa.zoo.DenseSequenceMemory(degree={degree})" in code or (
+        degree == 2 and "sa.zoo.DenseSequenceMemory()" in code
+    )
     assert visitor.recall(flips=shown["units"] // 10, seed=1)["runs"][0]["good"]
 
 
@@ -323,7 +414,9 @@ def test_the_chosen_degree_stores_every_transition_and_no_lower_one_is_as_safe(f
     data = sa.Sequences(X)
     assume(not sa.find_conflicts(X))
     degree = degree_for(data)
-    keys = np.unique(X[:-1], axis=0)  # the oracle: others' weights, at the largest overlap that a neuron may see
+    keys = np.unique(
+        X[:-1], axis=0
+    )  # the oracle: others' weights, at the largest overlap that a neuron may see
     m = np.minimum(1, (np.abs(keys @ keys.T) + 1) / (units - 1))
     np.fill_diagonal(m, 0)
     others = [float((m**d).sum(axis=1).max()) for d in (degree - 1, degree)]
@@ -334,7 +427,9 @@ def test_the_chosen_degree_stores_every_transition_and_no_lower_one_is_as_safe(f
 
 
 def test_an_open_sequence_is_recalled_to_its_end_and_no_further(visitor):
-    visitor.learn({"name": "digits", "sequences": 2, "frames": 10}, {"name": "attractor", "hidden": 150})
+    visitor.learn(
+        {"name": "digits", "sequences": 2, "frames": 10}, {"name": "attractor", "hidden": 150}
+    )
     answer = visitor.recall(start=13, flips=50)
     assert answer["rows"] == 7
     assert answer["runs"][0]["known"] == 7
@@ -342,7 +437,8 @@ def test_an_open_sequence_is_recalled_to_its_end_and_no_further(visitor):
     assert visitor.post("recall", {"cue": {"start": 19}}).status_code == 400
 
 
-# -- stop, continue, limits ------------------------------------------------------------------------------------------
+# -- stop, continue, limits
+# ------------------------------------------------------------------------------------------
 
 
 def test_a_long_learning_can_be_stopped_used_and_continued(visitor):
@@ -366,14 +462,22 @@ def test_continuing_reaches_what_uninterrupted_learning_reaches(visitor):
     assert not visitor.learn(SMALL, short)["networks"][0]["converged"]
     visitor.post("continue", {"epochs": 500})
     events = visitor.events()
-    net = sa.SequenceAttractor(n_hidden=80, random_state=0).fit(sa.datasets.random_periodic(12, 40, rng=3))
-    reported = [error for event in events for part in event.get("epochs", []) for error in part["visible"]]
+    net = sa.SequenceAttractor(n_hidden=80, random_state=0).fit(
+        sa.datasets.random_periodic(12, 40, rng=3)
+    )
+    reported = [
+        error for event in events for part in event.get("epochs", []) for error in part["visible"]
+    ]
     assert events[-1]["end"]["networks"][0]["converged"]
     assert reported == net.visible_errors_.tolist()
 
 
 def small_job(network=QUICK):
-    return Job(make_material(Fields(SMALL, "sequence"), Limits()), [read_network(Fields(network, "network"), Limits())], Limits())
+    return Job(
+        make_material(Fields(SMALL, "sequence"), Limits()),
+        [read_network(Fields(network, "network"), Limits())],
+        Limits(),
+    )
 
 
 def test_learning_and_continuing_are_done_by_the_exact_engine(monkeypatch):
@@ -425,7 +529,8 @@ def test_sizes_beyond_the_limits_are_rejected_with_the_limit(visitor, sequence, 
     assert word in answer.json()["error"]
 
 
-# -- several visitors ------------------------------------------------------------------------------------------------
+# -- several visitors
+# ------------------------------------------------------------------------------------------------
 
 
 def test_visitors_do_not_disturb_each_other(lab):
@@ -444,7 +549,9 @@ def test_twenty_learners_at_once_all_finish_or_are_asked_to_wait():
         def go(visitor):
             answer = visitor.post("learn", body)
             if answer.status_code == 503:
-                return "please wait" in answer.json()["error"] and answer.headers["retry-after"] == "5"
+                return (
+                    "please wait" in answer.json()["error"] and answer.headers["retry-after"] == "5"
+                )
             return visitor.events()[-1]["end"]["state"] == "done"
 
         with ThreadPoolExecutor(20) as threads:

@@ -1,4 +1,6 @@
-"""The lab in a real browser: a visitor teaches, corrupts, recalls and compares, in Debian's Chromium."""
+"""The lab in a real browser: a visitor teaches, corrupts, recalls and compares, in Debian's
+Chromium.
+"""
 
 import io
 
@@ -96,7 +98,9 @@ def test_painting_on_the_cue_changes_the_recall(open_page):
 def test_stepping_and_scrubbing_move_through_the_recall(open_page):
     page = open_page(reduced_motion="reduce")
     learn(page)
-    assert page.inner_text("#step") == "step 0 of 60"  # nothing moves by itself for those who asked for that
+    assert (
+        page.inner_text("#step") == "step 0 of 60"
+    )  # nothing moves by itself for those who asked for that
     page.click("#forward")
     assert page.inner_text("#step") == "step 1 of 60"
     page.get_by_label("Step of the recall").fill("40")
@@ -116,8 +120,10 @@ def test_stepping_and_scrubbing_move_through_the_recall(open_page):
     assert page.get_attribute("#view-raster", "aria-pressed") == "true"
 
 
-EPOCH = "Number(/epoch ([0-9]+)/.exec(document.getElementById('status').textContent)?.[1])"  # while it learns
-EPOCHS = "Number(/([0-9]+) epoch/.exec(document.getElementById('status').textContent)?.[1])"  # at the end
+# while it learns
+EPOCH = "Number(/epoch ([0-9]+)/.exec(document.getElementById('status').textContent)?.[1])"
+# at the end
+EPOCHS = "Number(/([0-9]+) epoch/.exec(document.getElementById('status').textContent)?.[1])"
 
 
 @pytest.mark.slow
@@ -129,7 +135,9 @@ def test_biases_are_a_switch_beside_the_other_settings_and_stay_in_the_link(open
     switch.check()
     settled(page)
     page.locator("#code-box summary").click()
-    until(page, "document.getElementById('code').textContent !== ''")  # the event of opening it comes a moment later
+    until(
+        page, "document.getElementById('code').textContent !== ''"
+    )  # the event of opening it comes a moment later
     settled(page)
     assert "bias=True" in page.inner_text("#code")
     page.reload()
@@ -200,7 +208,9 @@ def test_each_experiment_ends_as_its_advice_announces(open_page, question, good)
     page.get_by_role("button", name=question).click()
     settled(page)
     assert page.is_visible("#advice")
-    verdicts = page.locator(".verdict").evaluate_all("all => all.map((v) => v.classList.contains('good'))")
+    verdicts = page.locator(".verdict").evaluate_all(
+        "all => all.map((v) => v.classList.contains('good'))"
+    )
     assert verdicts == good
     page.get_by_label("Random flips").fill("0")  # another cue, the same experiment
     settled(page)
@@ -248,7 +258,9 @@ def test_frames_are_drawn_by_hand_and_recalled(open_page):
     assert (np.flatnonzero(X[2] != X[1]) == [132]).all()
     assert "Locked on at step" in learn(page)
     page.click("#code-box summary")
-    until(page, "document.getElementById('code').textContent !== ''")  # the event of opening it comes a moment later
+    until(
+        page, "document.getElementById('code').textContent !== ''"
+    )  # the event of opening it comes a moment later
     settled(page)
     assert "sequence.npz" in page.inner_text("#code")
 
@@ -267,7 +279,9 @@ def gif():
 def test_a_gif_is_uploaded_and_recalled_and_a_bad_file_is_explained(open_page):
     page = open_page()
     page.click("[data-source=file]")
-    page.set_input_files("#file", {"name": "broken.gif", "mimeType": "image/gif", "buffer": gif()[:300]})
+    page.set_input_files(
+        "#file", {"name": "broken.gif", "mimeType": "image/gif", "buffer": gif()[:300]}
+    )
     page.wait_for_selector("#alert:visible")
     assert "broken.gif" in page.inner_text("#alert")
     page.set_input_files("#file", {"name": "square.gif", "mimeType": "image/gif", "buffer": gif()})
@@ -303,7 +317,9 @@ def test_a_film_is_recalled_in_grey_and_in_colour(open_page, tmp_path):
     page.select_option("#shades", "8,0")
     page.set_input_files("#file", str(save_film(tmp_path / "ball.webp", grey_film(colour=True))))
     settled(page)
-    assert "12 frames of 16 × 16 pixels, 7 units each: 1792 units" in page.inner_text("#upload-name")
+    assert "12 frames of 16 × 16 pixels, 7 units each: 1792 units" in page.inner_text(
+        "#upload-name"
+    )
     assert "Locked on at step" in learn(page)
     page.evaluate("document.getElementById('forward').click()")  # stops the film after the cue
     settled(page)

@@ -59,7 +59,9 @@ def test_the_command_prints_an_address_that_answers_and_ends_with_ctrl_c():
 
 
 def use_everything(visitor):
-    """Learn with each network, recall, take it away, and drop bad files; gives the names of networks that ended with errors."""
+    """Learn with each network, recall, take it away, and drop bad files; gives the names of
+    networks that ended with errors.
+    """
     unsettled = set()
     for name in NETWORKS:
         end = visitor.learn(HARD, {"name": name, "hidden": 20, "epochs": 2})
@@ -81,7 +83,9 @@ def test_the_terminal_of_the_lab_shows_no_warning_of_the_developers():
         first_answer(address)
         visitor = Visitor(address)
         try:
-            assert {"attractor", "sparse", "perceptron"} <= use_everything(visitor)  # of which scikit-learn would warn
+            assert {"attractor", "sparse", "perceptron"} <= use_everything(
+                visitor
+            )  # of which scikit-learn would warn
         finally:
             visitor.http.close()
             process.send_signal(signal.SIGINT)
@@ -103,7 +107,10 @@ def ask(visitor, path, body):
 
 
 def test_ctrl_c_ends_the_lab_whatever_is_under_way():
-    with start_command("--port", "0", "--workers", "1") as process, ThreadPoolExecutor(80) as threads:
+    with (
+        start_command("--port", "0", "--workers", "1") as process,
+        ThreadPoolExecutor(80) as threads,
+    ):
         address = re.search(r"http://127\.0\.0\.1:[0-9]+/", process.stdout.readline()).group()
         first_answer(address)
         learner, waiting, recaller, uploader = visitors = [Visitor(address) for _ in range(4)]
@@ -118,10 +125,19 @@ def test_ctrl_c_ends_the_lab_whatever_is_under_way():
         for seed in range(60):
             threads.submit(ask, recaller, "recall", json.dumps({"cue": {"seed": seed, "noise": 9}}))
         picture = io.BytesIO()
-        Image.fromarray(np.random.default_rng(0).integers(0, 255, (1500, 1500, 3), dtype=np.uint8)).save(picture, "PNG")
+        Image.fromarray(
+            np.random.default_rng(0).integers(0, 255, (1500, 1500, 3), dtype=np.uint8)
+        ).save(picture, "PNG")
         files = [{"name": "a.png", "size": len(picture.getvalue())}]
-        threads.submit(ask, uploader, "upload", json.dumps({"files": files}).encode() + b"\n" + picture.getvalue())
-        with socket.create_connection(address.removeprefix("http://").rstrip("/").rsplit(":")) as slow:
+        threads.submit(
+            ask,
+            uploader,
+            "upload",
+            json.dumps({"files": files}).encode() + b"\n" + picture.getvalue(),
+        )
+        with socket.create_connection(
+            address.removeprefix("http://").rstrip("/").rsplit(":")
+        ) as slow:
             slow.sendall(b"GET / HTT")
             started = time.monotonic()
             process.send_signal(signal.SIGINT)
@@ -153,7 +169,10 @@ def is_answered(address):
 
 @pytest.mark.slow
 def test_ctrl_c_ends_even_a_lab_that_is_stuck():
-    with start_command("--port", "0", program=("-c", STUCK)) as process, ThreadPoolExecutor(1) as threads:
+    with (
+        start_command("--port", "0", program=("-c", STUCK)) as process,
+        ThreadPoolExecutor(1) as threads,
+    ):
         address = re.search(r"http://127\.0\.0\.1:[0-9]+/", process.stdout.readline()).group()
         first_answer(address)
         visitor = Visitor(address)

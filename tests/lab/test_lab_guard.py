@@ -14,8 +14,24 @@ lab, visitor = lab_server.lab, lab_server.visitor
 
 
 FOREIGN = [
-    *("evil.example", "evil.example:80", "127.0.0.1.evil.example", "", "localhost@evil.example", "[::2]:1"),
-    *("[::1]evil.com", "[::1]evil.com:80", "[::1].evil.com", "[::1", "::1", "[localhost]", "[127.0.0.1]", "localhost:80:90"),
+    *(
+        "evil.example",
+        "evil.example:80",
+        "127.0.0.1.evil.example",
+        "",
+        "localhost@evil.example",
+        "[::2]:1",
+    ),
+    *(
+        "[::1]evil.com",
+        "[::1]evil.com:80",
+        "[::1].evil.com",
+        "[::1",
+        "::1",
+        "[localhost]",
+        "[127.0.0.1]",
+        "localhost:80:90",
+    ),
     *(
         "localhost:",
         "localhost:x",
@@ -39,12 +55,20 @@ def test_foreign_hosts_are_rejected(lab, host):
 @pytest.mark.parametrize("host", ["localhost", "LocalHost", "127.0.0.1", "[::1]", "[0:0::1]"])
 def test_the_own_machine_is_welcome(lab, host):
     port = lab[0].rsplit(":", 1)[1]
-    assert httpx.get(f"{lab[0]}/", headers={"host": f"{host}:{port}"}, timeout=PATIENCE).status_code == 200
+    assert (
+        httpx.get(f"{lab[0]}/", headers={"host": f"{host}:{port}"}, timeout=PATIENCE).status_code
+        == 200
+    )
 
 
 @pytest.mark.parametrize(
     "headers",
-    [{"origin": "http://evil.example"}, {"origin": "null"}, {"origin": "https://127.0.0.1"}, {"sec-fetch-site": "cross-site"}],
+    [
+        {"origin": "http://evil.example"},
+        {"origin": "null"},
+        {"origin": "https://127.0.0.1"},
+        {"sec-fetch-site": "cross-site"},
+    ],
 )
 def test_foreign_pages_are_rejected(lab, headers):
     answer = httpx.post(f"{lab[0]}/api/visit", headers=headers, timeout=PATIENCE)
@@ -104,14 +128,24 @@ def test_the_page_is_light_and_loads_nothing_from_elsewhere():
 def test_unchanged_files_are_not_sent_again(lab):
     first = httpx.get(f"{lab[0]}/style.css", timeout=PATIENCE).headers
     assert first["cache-control"] == "no-cache"  # but asked for again
-    assert httpx.get(f"{lab[0]}/style.css", headers={"if-none-match": first["etag"]}, timeout=PATIENCE).status_code == 304
+    assert (
+        httpx.get(
+            f"{lab[0]}/style.css", headers={"if-none-match": first["etag"]}, timeout=PATIENCE
+        ).status_code
+        == 304
+    )
 
 
 @pytest.mark.parametrize("name", PAGE)
 def test_each_file_of_the_page_is_sent_as_what_it_is(lab, name):
     answer = httpx.get(f"{lab[0]}/{name}", timeout=PATIENCE)
     assert answer.content == PAGE[name]
-    kinds = {"html": "text/html", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
+    kinds = {
+        "html": "text/html",
+        "css": "text/css",
+        "js": "text/javascript",
+        "svg": "image/svg+xml",
+    }
     assert answer.headers["content-type"].startswith(kinds[name.rpartition(".")[2]])
 
 
@@ -143,4 +177,9 @@ def test_a_link_on_another_page_opens_the_lab(lab, site):
     ],
 )
 def test_everything_else_from_another_page_is_rejected(lab, method, path, change):
-    assert httpx.request(method, lab[0] + path, headers={**LINK, **change}, timeout=PATIENCE).status_code == 403
+    assert (
+        httpx.request(
+            method, lab[0] + path, headers={**LINK, **change}, timeout=PATIENCE
+        ).status_code
+        == 403
+    )

@@ -1,4 +1,6 @@
-"""Nonsense sent to the lab's server: it answers with a sentence and continues. See also trust/test_trust_requests.py."""
+"""Nonsense sent to the lab's server: it answers with a sentence and continues. See also
+trust/test_trust_requests.py.
+"""
 
 import base64
 
@@ -40,7 +42,11 @@ def test_requests_without_a_visit_or_for_another_method_are_rejected(lab):
     assert httpx.post(f"{lab[0]}/api/learn", json={}, timeout=PATIENCE).status_code == 410
     assert httpx.get(f"{lab[0]}/api/learn", timeout=PATIENCE).status_code == 405
     assert httpx.delete(f"{lab[0]}/", timeout=PATIENCE).status_code == 405
-    assert httpx.get(f"{lab[0]}/api/nothing", timeout=PATIENCE).json()["error"].startswith("There is no such")
+    assert (
+        httpx.get(f"{lab[0]}/api/nothing", timeout=PATIENCE)
+        .json()["error"]
+        .startswith("There is no such")
+    )
 
 
 def test_downloads_before_learning_are_rejected(visitor):

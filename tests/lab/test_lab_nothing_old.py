@@ -1,4 +1,6 @@
-"""The lab in a real browser: after any choice nothing stays that belongs to the one before, however slow the lab answers."""
+"""The lab in a real browser: after any choice nothing stays that belongs to the one before, however
+slow the lab answers.
+"""
 
 import time
 
@@ -37,7 +39,15 @@ SHOWN = """() => {
     };
 }"""
 OF_THE_RECALL = {"verdict": 0, "pictures": 0, "step": "", "code": "", "note": "", "legend": False}
-OF_THE_NETWORK = {**OF_THE_RECALL, "status": "", "curves": "", "advice": "", "alert": "", "model": False, "further": False}
+OF_THE_NETWORK = {
+    **OF_THE_RECALL,
+    "status": "",
+    "curves": "",
+    "advice": "",
+    "alert": "",
+    "model": False,
+    "further": False,
+}
 OF_THE_SEQUENCE = {**OF_THE_NETWORK, "sound": False, "counts": False, "cue": False}
 
 
@@ -112,7 +122,18 @@ def learned(open_page, lab):
         until(page, "document.getElementById('share-note').textContent !== ''")
         before = page.evaluate(SHOWN)
         assert before["verdict"] == 1
-        parts = ("pictures", "step", "status", "curves", "code", "note", "legend", "model", "cue", "counts")
+        parts = (
+            "pictures",
+            "step",
+            "status",
+            "curves",
+            "code",
+            "note",
+            "legend",
+            "model",
+            "cue",
+            "counts",
+        )
         assert [part for part in parts if not before[part]] == []
         page.route("**/api/**", lambda route: None)  # nothing is answered
         return page
@@ -156,7 +177,11 @@ def test_a_sequence_that_is_chosen_while_another_one_is_learned_is_shown_at_once
     until(page, "/epoch/.test(document.getElementById('status').textContent)")
     page.click("[data-source=toy]")
     until(page, "document.getElementById('step').textContent === 'frame 1 of 5'")
-    until(page, "/^Still learning with the settings as they were: epoch/.test(document.getElementById('status').textContent)")
+    until(
+        page,
+        "/^Still learning with the settings as they were: "
+        "epoch/.test(document.getElementById('status').textContent)",
+    )
     assert page.inner_text("#errors-legend") == ""
     page.click("#stop")
     settled(page)
@@ -193,7 +218,8 @@ def test_the_hint_beside_a_file_describes_its_content(open_page):
     assert page.inner_text("#upload-name") == ""
 
 
-# -- a lab that is gone ----------------------------------------------------------------------------------------------
+# -- a lab that is gone
+# ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
@@ -213,7 +239,10 @@ def test_a_lab_that_is_closed_is_reported_as_such_whatever_is_pressed(chromium):
         choose(page)
         page.wait_for_selector("#alert:visible")
         settled(page)
-        assert "The lab does not answer: it was closed, or the connection is lost." in page.inner_text("#alert"), name
+        assert (
+            "The lab does not answer: it was closed, or the connection is lost."
+            in page.inner_text("#alert")
+        ), name
         if name in CUE:
             assert page.inner_text("#verdicts") == "There is no recall to show."
         page.close()

@@ -1,4 +1,6 @@
-"""The lab with a network that was trained elsewhere: offered first, recalled, compared, never changed."""
+"""The lab with a network that was trained elsewhere: offered first, recalled, compared, never
+changed.
+"""
 
 import numpy as np
 import pytest
@@ -37,13 +39,17 @@ def test_it_recalls_beside_a_network_that_learns(visitor):
     radii = visitor.post("promise", {}).json()["radii"]
     certified = sa.certify(GIVEN, X, method="count").radius
     assert radii[0][: len(certified)] == certified.tolist()
-    code = visitor.post("code", {"sequence": {"name": "own"}, "networks": [{"name": "own"}], "cue": CUE}).text
+    code = visitor.post(
+        "code", {"sequence": {"name": "own"}, "networks": [{"name": "own"}], "cue": CUE}
+    ).text
     assert "net = sa.load('given.npz')" in code
     assert ".fit(" not in code
 
 
 def test_it_takes_only_sequences_of_its_size(visitor):
-    rejected = visitor.post("learn", {"sequence": {"name": "walker"}, "networks": [{"name": "own"}]})
+    rejected = visitor.post(
+        "learn", {"sequence": {"name": "walker"}, "networks": [{"name": "own"}]}
+    )
     assert rejected.status_code == 400
     assert "has 40 units, but this sequence has" in rejected.json()["error"]
 

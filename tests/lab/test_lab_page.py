@@ -1,4 +1,6 @@
-"""The lab's page in a real browser: how it looks, what it is for those who cannot see it, and what can be taken away."""
+"""The lab's page in a real browser: how it looks, what it is for those who cannot see it, and what
+can be taken away.
+"""
 
 import json
 
@@ -34,14 +36,21 @@ def test_the_page_paints_within_a_second(open_page):
     def paint():
         page = open_page()
         until(page, "performance.getEntriesByType('paint').length > 0")
-        return page.evaluate("Math.max(...performance.getEntriesByType('paint').map((p) => p.startTime))") / 1000
+        return (
+            page.evaluate(
+                "Math.max(...performance.getEntriesByType('paint').map((p) => p.startTime))"
+            )
+            / 1000
+        )
 
     assert in_time(paint, 1)
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_a_phone_shows_everything_without_scrolling_sideways(open_page, scheme):
-    page = open_page(viewport={"width": 360, "height": 740}, has_touch=True, is_mobile=True, color_scheme=scheme)
+    page = open_page(
+        viewport={"width": 360, "height": 740}, has_touch=True, is_mobile=True, color_scheme=scheme
+    )
     page.tap("#go")
     settled(page)
     assert page.locator(".verdict.good").count() == 1
@@ -81,7 +90,9 @@ def test_everything_has_a_name_and_is_reached_with_the_keyboard(open_page):
     page.keyboard.press("Enter")
     settled(page)
     assert page.locator(".verdict.good").count() == 1
-    assert page.evaluate("document.activeElement.id") == "go"  # it was on Stop meanwhile, and was not lost
+    assert (
+        page.evaluate("document.activeElement.id") == "go"
+    )  # it was on Stop meanwhile, and was not lost
 
 
 @pytest.mark.slow
@@ -177,8 +188,15 @@ def test_model_animation_and_figure_are_downloaded(open_page, tmp_path):
     assert page.is_disabled("[data-download=model]")  # nothing is learned yet
     learn(page)
     assert page.is_hidden("#share-which")
-    files = {what: download(page, what, tmp_path) for what in ("model", "gif", "figure", "sequence")}
-    assert [file.name for file in files.values()] == ["model.npz", "recall.gif", "recall.png", "sequence.npz"]
+    files = {
+        what: download(page, what, tmp_path) for what in ("model", "gif", "figure", "sequence")
+    }
+    assert [file.name for file in files.values()] == [
+        "model.npz",
+        "recall.gif",
+        "recall.png",
+        "sequence.npz",
+    ]
     assert sa.load(files["model"]).score(np.load(files["sequence"])["X"]) == 1.0
     with Image.open(files["gif"]) as animation:
         assert animation.n_frames > 10
@@ -195,9 +213,16 @@ def test_of_two_networks_each_can_be_downloaded(open_page, tmp_path):
         page.select_option("#share-network", f"network {mark}")
         models.append(download(page, "model", tmp_path))
         animations.append(download(page, "gif", tmp_path))
-    assert [file.name for file in models + animations] == ["model-a.npz", "model-b.npz", "recall-a.gif", "recall-b.gif"]
+    assert [file.name for file in models + animations] == [
+        "model-a.npz",
+        "model-b.npz",
+        "recall-a.gif",
+        "recall-b.gif",
+    ]
     assert [type(sa.load(file)) for file in models] == [sa.SequenceAttractor, sa.VisibleNetwork]
-    assert animations[0].read_bytes() != animations[1].read_bytes()  # only the first recalls the sequence
+    assert (
+        animations[0].read_bytes() != animations[1].read_bytes()
+    )  # only the first recalls the sequence
     page.uncheck("#compare")
     learn(page)
     assert page.is_hidden("#share-which")
@@ -209,7 +234,9 @@ def test_the_code_on_the_page_runs_and_follows_the_settings(open_page, capsys):
     page = open_page()
     page.click("[data-source=random]")
     page.click("#code-box summary")
-    until(page, "document.getElementById('code').textContent !== ''")  # the event of opening it comes a moment later
+    until(
+        page, "document.getElementById('code').textContent !== ''"
+    )  # the event of opening it comes a moment later
     settled(page)
     before = page.inner_text("#code")
     page.locator("#cue-canvas").click(position={"x": 5, "y": 5})
@@ -223,7 +250,9 @@ def test_the_code_on_the_page_runs_and_follows_the_settings(open_page, capsys):
     exec(code, variables)
     assert capsys.readouterr().out == "True\n"
     X, trajectory = variables["X"], variables["trajectory"]
-    assert np.sum(trajectory[0] != X[0]) == np.sum(sa.noise.flip(X[0], 7, rng=1)[1:] != X[0][1:]) + (trajectory[0, 0] != X[0, 0])
+    assert np.sum(trajectory[0] != X[0]) == np.sum(
+        sa.noise.flip(X[0], 7, rng=1)[1:] != X[0][1:]
+    ) + (trajectory[0, 0] != X[0, 0])
     tau = sa.analysis.retrieved_at(trajectory, X)
     assert f"from step τ = {tau} on" in page.inner_text("#verdicts")
 
@@ -242,7 +271,11 @@ def test_the_page_shows_when_the_server_is_gone(open_page):
 @pytest.mark.slow
 def test_a_visit_that_the_server_forgot_is_opened_again(open_page):
     page = open_page()
-    page.route("**/api/learn", lambda route: route.fulfill(status=410, body=json.dumps({"error": "forgotten"})), times=1)
+    page.route(
+        "**/api/learn",
+        lambda route: route.fulfill(status=410, body=json.dumps({"error": "forgotten"})),
+        times=1,
+    )
     assert "Locked on" in learn(page)
 
 
@@ -297,7 +330,12 @@ def test_nothing_old_stays_after_another_choice(open_page):
 def recalls(page):
     """The questions for a recall, as the page asks them from now on."""
     asked = []
-    page.on("request", lambda request: asked.append(request.post_data) if request.url.endswith("/api/recall") else None)
+    page.on(
+        "request",
+        lambda request: (
+            asked.append(request.post_data) if request.url.endswith("/api/recall") else None
+        ),
+    )
     return asked
 
 
@@ -363,7 +401,8 @@ def test_all_steps_of_103_frames_cost_two_pictures_in_each_panel_at_a_step(open_
     settled(page)
     learn(page)
     page.click("#view-raster")
-    # The pixels of 218 steps are put together once. At 20 steps per second there would be no time to do it at each of them.
+    # The pixels of 218 steps are put together once. At 20 steps per second there would be no time
+    # to do it at each of them.
     assert page.evaluate(DRAWN) == {"pixels": 0, "pictures": 100 * 2 * 3}
     assert page.inner_text("#step") == "step 100 of 218"
 
@@ -393,7 +432,12 @@ def test_a_recall_that_ends_in_the_negative_is_explained_and_not_green(open_page
 @pytest.mark.slow
 def test_a_server_that_goes_while_it_learns_is_reported_as_such(open_page):
     page = open_page()
-    page.route("**/api/progress", lambda route: route.fulfill(body='data: {"ahead": 0}\n\n', content_type="text/event-stream"))
+    page.route(
+        "**/api/progress",
+        lambda route: route.fulfill(
+            body='data: {"ahead": 0}\n\n', content_type="text/event-stream"
+        ),
+    )
     page.click("#go")
     page.wait_for_selector("#alert:visible")
     assert "does not answer" in page.inner_text("#alert")
@@ -404,7 +448,11 @@ def test_a_server_that_goes_while_it_learns_is_reported_as_such(open_page):
 def test_what_the_server_forgot_is_reported_and_can_be_learned_again(open_page):
     page = open_page()
     learn(page)
-    page.route("**/api/recall", lambda route: route.fulfill(status=410, body=json.dumps({"error": "forgotten"})), times=1)
+    page.route(
+        "**/api/recall",
+        lambda route: route.fulfill(status=410, body=json.dumps({"error": "forgotten"})),
+        times=1,
+    )
     page.click("#cue-again")
     settled(page)
     assert "forgotten what was learned" in page.inner_text("#alert")
@@ -423,7 +471,9 @@ def test_a_link_on_another_site_restores_settings_and_result(open_page, lab):
     course = f"<a href='{link}'>here</a> <a href='{link}' target=_blank>in a new tab</a>"
     elsewhere = page.context.new_page()
     elsewhere.set_default_timeout(PATIENCE * 1000)
-    elsewhere.route("http://course.example/", lambda route: route.fulfill(body=course, content_type="text/html"))
+    elsewhere.route(
+        "http://course.example/", lambda route: route.fulfill(body=course, content_type="text/html")
+    )
     elsewhere.goto("http://course.example/")
     with elsewhere.context.expect_page() as opened:
         elsewhere.click("text=in a new tab")
@@ -443,10 +493,18 @@ def test_a_link_on_another_site_restores_settings_and_result(open_page, lab):
 def test_another_site_can_do_nothing_with_the_lab_but_link_to_it(open_page, lab):
     page = open_page()
     site = page.context.new_page()
-    site.route("http://course.example/", lambda route: route.fulfill(body="<p>course</p>", content_type="text/html"))
+    site.route(
+        "http://course.example/",
+        lambda route: route.fulfill(body="<p>course</p>", content_type="text/html"),
+    )
     site.goto("http://course.example/")
     answers = []
-    site.on("response", lambda response: answers.append(response.status) if response.url.startswith(lab[0]) else None)
+    site.on(
+        "response",
+        lambda response: (
+            answers.append(response.status) if response.url.startswith(lab[0]) else None
+        ),
+    )
     visits = len(lab[1].state.lab.visits)
     site.evaluate(
         """async (address) => {

@@ -1,4 +1,6 @@
-"""What the lab shows a visitor whose sequence or file does not work: counted from 1, naming only what the page has."""
+"""What the lab shows a visitor whose sequence or file does not work: counted from 1, naming only
+what the page has.
+"""
 
 import io
 import re
@@ -25,7 +27,12 @@ A, B, C = np.where(np.random.default_rng(0).random((3, 16)) < 0.5, 1, -1)
 
 def frames(*patterns, lengths=None):
     """Frames drawn by a visitor."""
-    return {"name": "frames", "shape": [4, 4], "lengths": lengths or [len(patterns)], "bits": pack(np.array(patterns))}
+    return {
+        "name": "frames",
+        "shape": [4, 4],
+        "lengths": lengths or [len(patterns)],
+        "bits": pack(np.array(patterns)),
+    }
 
 
 SEQUENCES = {
@@ -39,7 +46,9 @@ SEQUENCES = {
 
 
 def learned(visitor, sequence, network):
-    """Return what the lab answers to a network: a rejection, a failure to learn, or an error in the cue; "" where all is well."""
+    """Return what the lab answers to a network: a rejection, a failure to learn, or an error in the
+    cue; "" where all is well.
+    """
     answer = visitor.post("learn", {"sequence": sequence, "networks": [network]})
     if answer.status_code != 200:
         return answer.json()["error"]
@@ -54,7 +63,9 @@ def test_whatever_cannot_be_learned_is_explained_in_the_words_of_the_page(visito
     for order in (1, 3, 0):
         sentence = learned(visitor, SEQUENCES[what], {"name": name, "order": order})
         assert not FOREIGN.search(sentence), sentence
-        preview = visitor.post("recall", {"cue": {}, "sequence": SEQUENCES[what], "orders": [order or 1]}).json()
+        preview = visitor.post(
+            "recall", {"cue": {}, "sequence": SEQUENCES[what], "orders": [order or 1]}
+        ).json()
         assert not FOREIGN.search(preview.get("error", "")), preview["error"]
 
 
@@ -64,11 +75,24 @@ def test_whatever_cannot_be_learned_is_explained_in_the_words_of_the_page(visito
         ("two successors", 1, "Frame 1 of sequence 1 occurs again as frame 3 of sequence 1"),
         ("two successors", 1, 'set "Past patterns it sees" to 2, under "More settings"'),
         ("far apart", 1, "the lab offers up to 6, so choose another sequence"),
-        ("far apart", 0, "must see the past 10 patterns to predict what follows in this sequence, but the lab offers up to 6"),
-        ("two frames", 3, "The sequence has only 2 frames, too few for a network that sees the past 3"),
+        (
+            "far apart",
+            0,
+            "must see the past 10 patterns to predict what follows in this sequence, but the lab "
+            "offers up to 6",
+        ),
+        (
+            "two frames",
+            3,
+            "The sequence has only 2 frames, too few for a network that sees the past 3",
+        ),
         ("two frames", 3, 'set "Past patterns it sees" to 1'),
         ("two sequences, one beginning", 2, "Sequence 1 has only 2 frames"),
-        ("a sequence of one frame", 1, "A sequence needs at least two frames, but sequence 2 has 1."),
+        (
+            "a sequence of one frame",
+            1,
+            "A sequence needs at least two frames, but sequence 2 has 1.",
+        ),
         ("one frame for ever", 3, ""),
     ],
 )
@@ -113,13 +137,17 @@ FILES = {
 
 
 @pytest.mark.parametrize("what", FILES)
-def test_a_file_is_called_what_the_visitor_calls_it_and_its_frames_are_counted_from_1(visitor, what):
+def test_a_file_is_called_what_the_visitor_calls_it_and_its_frames_are_counted_from_1(
+    visitor, what
+):
     name, content, words = FILES[what]
     assert send(visitor, (name, content)).json()["error"].startswith(words)
 
 
 def test_pictures_of_different_sizes_are_counted_from_1(visitor):
-    sentence = send(visitor, ("a.png", png()), ("b.png", png()), ("c.png", png((8, 4)))).json()["error"]
+    sentence = send(visitor, ("a.png", png()), ("b.png", png()), ("c.png", png((8, 4)))).json()[
+        "error"
+    ]
     assert "frame 3 is" in sentence
     assert "frame 1 is" in sentence
 
@@ -127,4 +155,6 @@ def test_pictures_of_different_sizes_are_counted_from_1(visitor):
 def test_a_network_without_hidden_neurons_is_not_advised_to_use_fewer(visitor):
     large = {"name": "frames", "shape": [64, 64], "lengths": [3], "bits": pack(np.ones((3, 4096)))}
     assert "use smaller patterns, or" in learned(visitor, large, {"name": "perceptron"})
-    assert "use fewer hidden neurons or smaller patterns" in learned(visitor, large, {"name": "attractor", "hidden": 2000})
+    assert "use fewer hidden neurons or smaller patterns" in learned(
+        visitor, large, {"name": "attractor", "hidden": 2000}
+    )

@@ -30,11 +30,15 @@ def connect(address):
 
 
 def head(address, method, path, *lines):
-    return "\r\n".join([f"{method} {path} HTTP/1.1", f"host: {address.removeprefix('http://')}", *lines, "", ""]).encode()
+    return "\r\n".join(
+        [f"{method} {path} HTTP/1.1", f"host: {address.removeprefix('http://')}", *lines, "", ""]
+    ).encode()
 
 
 def drip(connection, piece, pause=0.02):
-    """Send a piece again and again until the server closes the connection; gives what it has answered."""
+    """Send a piece again and again until the server closes the connection; gives what it has
+    answered.
+    """
     answer, until = b"", time.monotonic() + PATIENCE
     connection.settimeout(pause)
     with suppress(ConnectionError):
@@ -79,12 +83,15 @@ def test_a_body_that_does_not_come_is_cut_off(hasty, framing):
 
 
 @pytest.mark.parametrize(
-    ("method", "path", "status"), [("POST", "/api/upload", 413), ("POST", "/api/learn", 413), ("GET", "/", 200)]
+    ("method", "path", "status"),
+    [("POST", "/api/upload", 413), ("POST", "/api/learn", 413), ("GET", "/", 200)],
 )
 def test_an_endless_body_is_rejected_and_cut_off(hasty, method, path, status):
     visit = hasty[1].visits.open().name
     with connect(hasty[0]) as connection:
-        connection.sendall(head(hasty[0], method, path, f"x-lab-visit: {visit}", "transfer-encoding: chunked"))
+        connection.sendall(
+            head(hasty[0], method, path, f"x-lab-visit: {visit}", "transfer-encoding: chunked")
+        )
         answer = drip(connection, b"ffff\r\n" + b"x" * 0xFFFF + b"\r\n", pause=0.001)
     if answer:  # else the client was cut off before it had read
         check(answer, status)
@@ -157,17 +164,29 @@ def test_one_page_cannot_have_everything_under_way_at_once(gate):
         visit = Visitor(address).http.headers["x-lab-visit"]
 
         def ask(_):
-            return httpx.post(f"{address}/api/sequence", headers={"x-lab-visit": visit}, json={"name": "toy"}, timeout=PATIENCE)
+            return httpx.post(
+                f"{address}/api/sequence",
+                headers={"x-lab-visit": visit},
+                json={"name": "toy"},
+                timeout=PATIENCE,
+            )
 
         asked = [threads.submit(ask, k) for k in range(30)]
         with gate:
-            until(lambda: sum(future.done() for future in asked) >= 26)  # one is at the gate, three wait
+            until(
+                lambda: sum(future.done() for future in asked) >= 26
+            )  # one is at the gate, three wait
         answers = [future.result() for future in asked]
     assert sorted({answer.status_code for answer in answers}) == [200, 503]
-    assert all("too much at once" in answer.json()["error"] for answer in answers if answer.status_code == 503)
+    assert all(
+        "too much at once" in answer.json()["error"]
+        for answer in answers
+        if answer.status_code == 503
+    )
 
 
-# -- every answer ----------------------------------------------------------------------------------------------------
+# -- every answer
+# --------------------------------------------------------------------------------------------------
 
 RAW = {
     "no HTTP": (b"\x16\x03\x01 hello\r\n\r\n", 400),
@@ -193,7 +212,10 @@ RAW = {
         413,
     ),
     "the page": (b"GET / HTTP/1.1\r\nhost: HOST\r\n\r\n", 200),
-    "an upgrade": (b"GET / HTTP/1.1\r\nhost: HOST\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n", 200),
+    "an upgrade": (
+        b"GET / HTTP/1.1\r\nhost: HOST\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n",
+        200,
+    ),
     "a mistake of ours": (b"GET /api/catalogue HTTP/1.1\r\nhost: HOST\r\n\r\n", 500),
 }
 
@@ -211,7 +233,11 @@ def test_every_answer_has_the_security_headers_and_every_rejection_a_sentence(mi
     request, status = RAW[name]
     visit = Visitor(mistaken).http.headers["x-lab-visit"].encode()
     with connect(mistaken) as connection:
-        connection.sendall(request.replace(b"HOST", mistaken.removeprefix("http://").encode()).replace(b"VISIT", visit))
+        connection.sendall(
+            request.replace(b"HOST", mistaken.removeprefix("http://").encode()).replace(
+                b"VISIT", visit
+            )
+        )
         answer = b""
         while b"\r\n\r\n" not in answer or (status != 200 and not answer.endswith(b"}")):
             part = connection.recv(65536)

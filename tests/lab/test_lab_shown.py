@@ -1,4 +1,6 @@
-"""The lab's page in a real browser: what it shows of a recall is true, explained where it stands, and counted from 1."""
+"""The lab's page in a real browser: what it shows of a recall is true, explained where it stands,
+and counted from 1.
+"""
 
 import base64
 import json
@@ -29,15 +31,23 @@ SETTINGS = {
 
 
 def link(like=None, **changed):
-    """A link to a result; the first frame is repainted to be like another pattern, but for one unit."""
+    """A link to a result; the first frame is repainted to be like another pattern, but for one
+    unit.
+    """
     painted = [] if like is None else np.flatnonzero(X[0] != like).tolist()[1:]
-    settings = {**SETTINGS, **changed, "cue": {**SETTINGS["cue"], "painted": painted, **changed.get("cue", {})}}
+    settings = {
+        **SETTINGS,
+        **changed,
+        "cue": {**SETTINGS["cue"], "painted": painted, **changed.get("cue", {})},
+    }
     return "/#v1." + base64.urlsafe_b64encode(json.dumps(settings).encode()).decode().rstrip("=")
 
 
 def curve(page):
     """How high the curve of overlaps is at the moment that is shown, for each network."""
-    return [float(m) for m in re.findall(r"-?\d\.\d\d", page.get_attribute("#overlap", "aria-label"))]
+    return [
+        float(m) for m in re.findall(r"-?\d\.\d\d", page.get_attribute("#overlap", "aria-label"))
+    ]
 
 
 def at_each_step(page, last=34):
@@ -62,9 +72,13 @@ def test_the_curve_is_the_overlap_of_the_two_pictures_at_every_step(open_page):
 
 def test_after_a_catch_out_of_phase_the_truth_is_shown_and_described_in_that_phase(open_page):
     page = open_page(link(X[3]), reduced_motion="reduce")
-    assert "Out of phase: from step 1 on it follows the sequence exactly, but 3 frames ahead." in page.inner_text("#verdicts")
-    assert 'what was caught stands under "Truth": the sequence, 3 frames ahead of what the cue asks for.' in page.inner_text(
-        ".caught"
+    assert (
+        "Out of phase: from step 1 on it follows the sequence exactly, but 3 frames ahead."
+        in page.inner_text("#verdicts")
+    )
+    assert (
+        'what was caught stands under "Truth": the sequence, 3 frames ahead of what the cue asks '
+        "for." in page.inner_text(".caught")
     )
     for step in at_each_step(page):
         assert truth(page) == ("Truth x(t + 3)" if step else "Truth x(t)")
@@ -74,7 +88,10 @@ def test_after_a_catch_out_of_phase_the_truth_is_shown_and_described_in_that_pha
 @pytest.mark.slow
 def test_the_negative_is_recognised_shown_and_explained(open_page):
     page = open_page(link(-X[3]), reduced_motion="reduce")
-    assert "it follows the negative of the stored sequence, with every unit reversed" in page.inner_text("#verdicts")
+    assert (
+        "it follows the negative of the stored sequence, with every unit reversed"
+        in page.inner_text("#verdicts")
+    )
     assert "it is odd" in page.inner_text(".caught")
     for step in at_each_step(page):
         assert truth(page) == ("Truth \N{MINUS SIGN}x(t + 3)" if step else "Truth x(t)")
@@ -84,12 +101,19 @@ def test_the_negative_is_recognised_shown_and_explained(open_page):
 @pytest.mark.slow
 def test_a_sequence_that_was_caught_and_has_ended_is_marked(open_page):
     film = sa.datasets.moving_digits(2, 10, 40, 1, rng=0)
-    painted = np.flatnonzero(film[0] != film[13]).tolist()[1:]  # nearly the fourth frame of the other one
+    painted = np.flatnonzero(film[0] != film[13]).tolist()[
+        1:
+    ]  # nearly the fourth frame of the other one
     digits = {"name": "digits", "sequences": 2, "frames": 10}
     networks = [{"name": "attractor", "hidden": 150}, {"name": "perceptron"}]
-    page = open_page(link(source="digits", sequence=digits, networks=networks, cue={"painted": painted}), reduced_motion="reduce")
+    page = open_page(
+        link(source="digits", sequence=digits, networks=networks, cue={"painted": painted}),
+        reduced_motion="reduce",
+    )
     for step in at_each_step(page, last=9):
-        assert truth(page) == ("Truth x(t)" if step == 0 else "Truth sequence 2" if step < 7 else "Truth (has ended)")
+        assert truth(page) == (
+            "Truth x(t)" if step == 0 else "Truth sequence 2" if step < 7 else "Truth (has ended)"
+        )
 
 
 # All that is green, as the colour of a recall that has locked on is.
@@ -118,7 +142,10 @@ GREEN = """() => {
 def test_green_stands_for_a_recall_that_locked_on_and_for_nothing_else(open_page):
     for scheme in ("light", "dark"):
         options = {"color_scheme": scheme, "reduced_motion": "reduce"}
-        both = {"compare": True, "learned": [500, 500]}  # two networks have all the colours that there are
+        both = {
+            "compare": True,
+            "learned": [500, 500],
+        }  # two networks have all the colours that there are
         for raster in (False, True) if scheme == "light" else (False,):
             page = open_page(link(cue={"flips": 5}, raster=raster, **both), **options)
             assert page.locator(".verdict.good").count() >= 1
@@ -135,13 +162,26 @@ def test_green_stands_for_a_recall_that_locked_on_and_for_nothing_else(open_page
 def test_the_certified_radius_and_tau_are_explained_where_they_stand(open_page):
     page = open_page(link(cue={"flips": 5}), reduced_motion="reduce")
     tau = sa.analysis.retrieved_at(
-        sa.SequenceAttractor(n_hidden=80, random_state=0).fit(X).recall(sa.noise.flip(X[0], 2, rng=1), 34), X
+        sa.SequenceAttractor(n_hidden=80, random_state=0)
+        .fit(X)
+        .recall(sa.noise.flip(X[0], 2, rng=1), 34),
+        X,
     )
-    assert f"The whole sequence x(1) … x(T) follows from step τ = {tau} on" in page.inner_text(".tau")
+    assert f"The whole sequence x(1) … x(T) follows from step τ = {tau} on" in page.inner_text(
+        ".tau"
+    )
     assert "how the paper counts a recall as a success (section 6.2)" in page.inner_text(".tau")
-    radius = int(re.search(r"Certified radius (\d+), for one step", page.inner_text(".promise")).group(1))
+    radius = int(
+        re.search(r"Certified radius (\d+), for one step", page.inner_text(".promise")).group(1)
+    )
     assert (
-        radius == sa.certify(sa.SequenceAttractor(n_hidden=80, random_state=0).fit(X), X, method="count", attack=False).radius[0]
+        radius
+        == sa.certify(
+            sa.SequenceAttractor(n_hidden=80, random_state=0).fit(X),
+            X,
+            method="count",
+            attack=False,
+        ).radius[0]
     )
     units = (
         "1 unit of what the network sees at frame 1 is flipped"
@@ -155,7 +195,10 @@ def test_the_certified_radius_and_tau_are_explained_where_they_stand(open_page):
 
 @pytest.mark.slow
 def test_frames_are_counted_from_1_before_anything_is_learned(open_page):
-    written = "CanvasRenderingContext2D.prototype.fillText = function (words) { (window.written ??= []).push(words); }"
+    written = (
+        "CanvasRenderingContext2D.prototype.fillText = function (words) { (window.written ??= "
+        "[]).push(words); }"
+    )
     page = open_page(reduced_motion="reduce")
     page.evaluate(f"() => {{ {written} }}")
     scrub = page.get_by_label("Step of the recall")
@@ -178,7 +221,9 @@ def test_frames_are_counted_from_1_before_anything_is_learned(open_page):
     assert page.is_hidden("#alert")
     learn(page)
     assert page.inner_text("#step") == "cue, frame 1 of 3"
-    assert "for frame 2" in page.inner_text(".promise") or "at frame 2" in page.inner_text(".promise")  # 32, 1 and 2 are seen
+    assert "for frame 2" in page.inner_text(".promise") or "at frame 2" in page.inner_text(
+        ".promise"
+    )  # 32, 1 and 2 are seen
 
 
 @pytest.mark.slow
@@ -196,15 +241,27 @@ def test_the_degree_of_a_dense_memory_follows_the_patterns(open_page):
     for source in shown:
         page.click(f"[data-source={source}]")
         settled(page)
-        assert degree.locator("option").first.inner_text() == f"as these patterns need: {needed[source]}"
+        assert (
+            degree.locator("option").first.inner_text()
+            == f"as these patterns need: {needed[source]}"
+        )
         learn(page)
-        assert page.inner_text("#status") == f"Learned in one go, with degree {needed[source]}; 100 % of the steps are right."
+        assert (
+            page.inner_text("#status")
+            == f"Learned in one go, with degree {needed[source]}; 100 % of the steps are right."
+        )
     degree.select_option("2")  # too low for pictures, as the page then explains
     page.click("[data-source=walker]")
     settled(page)
     learn(page)
-    assert page.inner_text("#status") == "Learned in one go, with degree 2; 0 % of the steps are right."
+    assert (
+        page.inner_text("#status")
+        == "Learned in one go, with degree 2; 0 % of the steps are right."
+    )
     page.click("[data-source=places]")
     page.get_by_label("Places").fill("100")  # neighbours that differ in one unit
     settled(page)
-    assert degree.locator("option").first.inner_text() == "the highest: 1000, since some patterns are almost equal"
+    assert (
+        degree.locator("option").first.inner_text()
+        == "the highest: 1000, since some patterns are almost equal"
+    )

@@ -1,4 +1,6 @@
-"""What stands under "Truth" in the lab when a recall follows something else: on the page, in the figure and in the animation."""
+"""What stands under "Truth" in the lab when a recall follows something else: on the page, in the
+figure and in the animation.
+"""
 
 import io
 import re
@@ -31,10 +33,18 @@ def repainted(X, like):
 
 def test_another_sequence_is_shown_from_the_frame_on_at_which_it_was_caught(visitor):
     visitor.learn(DIGITS, NETWORK)
-    answer = visitor.recall(painted=repainted(FILM, FILM[13])[1:])  # all but one unit of the fourth frame of the other one
+    answer = visitor.recall(
+        painted=repainted(FILM, FILM[13])[1:]
+    )  # all but one unit of the fourth frame of the other one
     run = answer["runs"][0]
-    assert run["verdict"] == "Not recalled: from step 1 on it follows another stored sequence, sequence 2."
-    assert run["words"] == 'From step 1 on, what was caught stands under "Truth": sequence 2, from its frame 5 on.'
+    assert (
+        run["verdict"]
+        == "Not recalled: from step 1 on it follows another stored sequence, sequence 2."
+    )
+    assert (
+        run["words"]
+        == 'From step 1 on, what was caught stands under "Truth": sequence 2, from its frame 5 on.'
+    )
     assert run["caught"] == {"since": 1, "label": "sequence 2"}
     shown = bits(run["truth"], run["known"], 1600)
     assert (shown[0] == FILM[0]).all()
@@ -46,20 +56,30 @@ def test_the_negative_of_another_sequence_and_of_another_phase_are_named(visitor
     run = visitor.recall(painted=repainted(FILM, -FILM[13])[1:])["runs"][0]
     assert "it follows the negative of sequence 2, with every unit reversed" in run["verdict"]
     assert run["caught"]["label"] == f"{MINUS}sequence 2"
-    assert "the negative of sequence 2, from its frame 5 on. This network has no biases, so it is odd" in run["words"]
+    assert (
+        "the negative of sequence 2, from its frame 5 on. This network has no biases, so it is odd"
+        in run["words"]
+    )
     run = visitor.recall(painted=repainted(FILM, -FILM[2])[1:])["runs"][0]
     assert "it follows the negative of sequence 1, with every unit reversed" in run["verdict"]
     assert run["caught"]["label"] == f"{MINUS}x(t + 2)"
     assert "the negative of the sequence, 2 frames ahead of what the cue asks for" in run["words"]
 
 
-def test_a_recall_that_comes_to_rest_in_a_negative_is_explained_though_it_followed_nothing_for_long(visitor):
+def test_a_recall_that_comes_to_rest_in_a_negative_is_explained_though_it_followed_nothing_for_long(
+    visitor,
+):
     visitor.learn(DIGITS, NETWORK)
     runs = (visitor.recall(flips=800, seed=seed)["runs"][0] for seed in range(200))
-    run = next(run for run in runs if "it got stuck in one pattern" in run["verdict"] and run["overlaps"][-1] == -1)
+    run = next(
+        run
+        for run in runs
+        if "it got stuck in one pattern" in run["verdict"] and run["overlaps"][-1] == -1
+    )
     assert run["caught"] is None
     assert run["words"].startswith(
-        "It came to rest in the negative of frame 10 of sequence 1: every unit is reversed. This network"
+        "It came to rest in the negative of frame 10 of sequence 1: every unit is reversed. This "
+        "network"
     )
 
 
@@ -71,7 +91,11 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("sequence", "network", "cue"), CASES, ids=lambda v: v.get("name") if isinstance(v, dict) else "")
+@pytest.mark.parametrize(
+    ("sequence", "network", "cue"),
+    CASES,
+    ids=lambda v: v.get("name") if isinstance(v, dict) else "",
+)
 def test_the_figure_shows_what_the_page_shows(lab, visitor, sequence, network, cue):
     visitor.learn(sequence, network)
     answer = visitor.recall(**cue)
@@ -79,26 +103,38 @@ def test_the_figure_shows_what_the_page_shows(lab, visitor, sequence, network, c
     job = lab[1].state.lab.visits.get(visitor.http.headers["x-lab-visit"]).job
     asked = read_cue(Fields(cue, "cue"), job.material)
     runs = recall_all(job.networks, job.material, asked, Limits())
-    shown = [shown_truth(net, one, job.material, asked) for net, one in zip(job.networks, runs, strict=True)]
+    shown = [
+        shown_truth(net, one, job.material, asked)
+        for net, one in zip(job.networks, runs, strict=True)
+    ]
     drawing = drawn(job, runs, shown, ("white", "black"))
     _, overlap, truth, recalled = drawing.axes
     steps, values = overlap.lines[0].get_data()
-    assert steps.tolist() == [k - first for k in range(run["known"])]  # as on the page, the cue ends with step 0
+    assert steps.tolist() == [
+        k - first for k in range(run["known"])
+    ]  # as on the page, the cue ends with step 0
     assert np.allclose(values, run["overlaps"], atol=1e-4)
     columns, N = min(60, run["known"]), job.material.data.shape[1]
-    for ax, patterns in ((truth, bits(run["truth"], run["known"], N)), (recalled, bits(run["bits"], answer["rows"], N))):
+    for ax, patterns in (
+        (truth, bits(run["truth"], run["known"], N)),
+        (recalled, bits(run["bits"], answer["rows"], N)),
+    ):
         picture = ax.images[0]
         assert picture.cmap(picture.norm(1))[:3] == (0, 0, 0)  # on is the second colour
         if job.material.kind != "pictures":
             assert (picture.get_array() == patterns[:columns, ::-1].T).all()
     if run["caught"]:
         assert run["caught"]["label"] in truth.get_title() + truth.get_ylabel()
-        assert f"from step {run['caught']['since'] - first}" in (truth.get_title() + truth.get_ylabel()).replace("\n", " ")
+        assert f"from step {run['caught']['since'] - first}" in (
+            truth.get_title() + truth.get_ylabel()
+        ).replace("\n", " ")
 
 
 def test_the_figure_has_the_colours_of_the_page():
     style = (files("seqattractor.lab") / "static" / "style.css").read_text()
-    page = [re.findall(rf"--{name}: (#[0-9a-f]+)", style) for name in ("paper", "figure")]  # light, then dark
+    page = [
+        re.findall(rf"--{name}: (#[0-9a-f]+)", style) for name in ("paper", "figure")
+    ]  # light, then dark
     assert {False: (page[0][0], page[1][0]), True: (page[0][1], page[1][1])} == COLORS
 
 
@@ -107,8 +143,13 @@ def test_the_animation_names_what_was_caught(visitor):
     X = sa.datasets.random_periodic(12, 40, rng=3)
     heads = []
     for like in (X[0], X[3]):  # in phase, and three frames ahead
-        gif = visitor.post("download", {"what": "gif", "cue": {"painted": repainted(X, like)}}).content
-        frames = [np.asarray(frame.convert("L")) for frame in ImageSequence.Iterator(Image.open(io.BytesIO(gif)))]
+        gif = visitor.post(
+            "download", {"what": "gif", "cue": {"painted": repainted(X, like)}}
+        ).content
+        frames = [
+            np.asarray(frame.convert("L"))
+            for frame in ImageSequence.Iterator(Image.open(io.BytesIO(gif)))
+        ]
         heads.append(frames[-1][:24])  # the line above the truth
     assert (heads[0] != heads[1]).any()
 

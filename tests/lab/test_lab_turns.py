@@ -1,4 +1,6 @@
-"""Nobody waits for another visitor: work is done in turn, one thing of a visit at a time, and only what is still wanted."""
+"""Nobody waits for another visitor: work is done in turn, one thing of a visit at a time, and only
+what is still wanted.
+"""
 
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -49,12 +51,19 @@ def test_the_newest_takes_the_place_of_what_waits():
     with turns_of(1) as turns:
         running = turns.submit("a", gate, newest="recall")
         gate.wait()
-        old, other, new = (turns.submit("a", lambda k=k: k, newest=kind) for k, kind in enumerate(["recall", "code", "recall"]))
+        old, other, new = (
+            turns.submit("a", lambda k=k: k, newest=kind)
+            for k, kind in enumerate(["recall", "code", "recall"])
+        )
         with pytest.raises(Rejection, match="newer request") as rejected:
             old.result(PATIENCE)
         assert rejected.value.status == 409
         gate.open.set()
-        assert (running.result(PATIENCE), other.result(PATIENCE), new.result(PATIENCE)) == (None, 1, 2)
+        assert (running.result(PATIENCE), other.result(PATIENCE), new.result(PATIENCE)) == (
+            None,
+            1,
+            2,
+        )
 
 
 def test_what_nobody_wants_any_more_is_not_done():
@@ -108,12 +117,15 @@ def test_closing_waits_for_nothing():
     gate.open.set()
 
 
-# -- in the lab ------------------------------------------------------------------------------------------------------
+# -- in the lab
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
 def gated(monkeypatch):
-    """A lab in which the recall of cues with the seed 1 waits at a gate; gives its address, the application, gate and calls."""
+    """A lab in which the recall of cues with the seed 1 waits at a gate; gives its address, the
+    application, gate and calls.
+    """
     gate, calls, recall_all = Gate(), [], api.recall_all
 
     def recall(nets, material, cue, limits):
@@ -136,14 +148,18 @@ def test_many_recalls_of_one_visitor_do_not_keep_another_waiting(gated):
     headers = {"x-lab-visit": one.http.headers["x-lab-visit"]}
 
     def ask(_):
-        return httpx.post(f"{address}/api/recall", json={"cue": {"seed": 1}}, headers=headers, timeout=PATIENCE)
+        return httpx.post(
+            f"{address}/api/recall", json={"cue": {"seed": 1}}, headers=headers, timeout=PATIENCE
+        )
 
     with ThreadPoolExecutor(20) as threads:
         asked = [threads.submit(ask, k) for k in range(20)]
         gate.wait()
         for _ in range(5):
             assert two.recall(seed=2)["rows"] == 35  # while the first one's are under way
-        until(lambda: sum(future.done() for future in asked) == 18)  # one is at the gate, and the newest one waits
+        until(
+            lambda: sum(future.done() for future in asked) == 18
+        )  # one is at the gate, and the newest one waits
         gate.open.set()
         answers = [future.result() for future in asked]
     assert [answer.status_code for answer in answers].count(200) == 2

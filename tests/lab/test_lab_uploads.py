@@ -1,4 +1,6 @@
-"""Files dropped on the lab: pictures and arrays are learned, bad and hostile ones are rejected with a sentence."""
+"""Files dropped on the lab: pictures and arrays are learned, bad and hostile ones are rejected with
+a sentence.
+"""
 
 import io
 import json
@@ -43,8 +45,12 @@ def png(size=(8, 8), color=0):
 
 
 def send(visitor, *files, head=None):
-    line = json.dumps(head or {"files": [{"name": name, "size": len(content)} for name, content in files]}).encode()
-    return visitor.http.post("/api/upload", content=line + b"\n" + b"".join(content for _, content in files))
+    line = json.dumps(
+        head or {"files": [{"name": name, "size": len(content)} for name, content in files]}
+    ).encode()
+    return visitor.http.post(
+        "/api/upload", content=line + b"\n" + b"".join(content for _, content in files)
+    )
 
 
 def test_a_dropped_gif_is_learned(visitor):
@@ -52,7 +58,10 @@ def test_a_dropped_gif_is_learned(visitor):
     assert shown["frames"] == 6
     assert shown["kind"] == "pictures"
     assert shown["shape"][0] == shown["shape"][1]
-    sequence = {"name": "frames", **{k: shown[k] for k in ("shape", "units", "lengths", "kind", "bits")}}
+    sequence = {
+        "name": "frames",
+        **{k: shown[k] for k in ("shape", "units", "lengths", "kind", "bits")},
+    }
     assert visitor.learn(sequence, QUICK)["networks"][0]["right"] == 1.0
 
 
@@ -108,8 +117,14 @@ BAD = {
     "other numbers": ("a.npz", npz(X=np.arange(30.0).reshape(5, 6))),
     "too many frames": ("a.npz", npz(X=np.ones((401, 4), dtype=np.int8))),
     "too many units": ("a.npz", npz(X=np.ones((4, 5000), dtype=np.int8))),
-    **{name: HOSTILE[name][:2] for name in ("second frame of 13000 x 13000", "5000 x 5000 a thousand times", "2000 scans")},
-    **{name: HOSTILE[name][:2] for name in ("EPS as PNG", "WebP of 16383 x 16383", "npy of nothing, 2**40 times")},
+    **{
+        name: HOSTILE[name][:2]
+        for name in ("second frame of 13000 x 13000", "5000 x 5000 a thousand times", "2000 scans")
+    },
+    **{
+        name: HOSTILE[name][:2]
+        for name in ("EPS as PNG", "WebP of 16383 x 16383", "npy of nothing, 2**40 times")
+    },
     "two arrays": ("a.npz", npz(a=np.ones((4, 4)), b=np.ones((4, 4)))),
     "not a number": ("a.npz", npz(X=np.full((4, 4), np.nan))),
 }
@@ -131,7 +146,11 @@ def test_a_rejection_calls_a_file_what_the_visitor_calls_it(visitor):
     broken = ("frame 2.png", png()[:-20])
     sentence = send(visitor, ("frame1.png", png()), broken).json()["error"]
     assert sentence.startswith("frame 2.png is damaged or cut short")
-    assert send(visitor, ("walk.gif", b"GIF89a")).json()["error"].startswith("walk.gif cannot be read as GIF: it is damaged")
+    assert (
+        send(visitor, ("walk.gif", b"GIF89a"))
+        .json()["error"]
+        .startswith("walk.gif cannot be read as GIF: it is damaged")
+    )
     mixed = send(visitor, ("a.png", png()), ("b.png", png((8, 4)))).json()["error"]
     assert mixed.startswith("The frames of the pictures have different sizes")
     assert mixed.endswith("bring them to one size.")
@@ -162,14 +181,19 @@ def test_a_zip_that_lies_about_its_sizes_does_no_harm(visitor):
     assert send(visitor, ("a.npz", bytes(content))).status_code == 400
 
 
-# -- grey and colour ------------------------------------------------------------------------------------------------------
+# -- grey and colour
+# --------------------------------------------------------------------------------------------------
 
 
 def in_shades(visitor, frames, levels, colour=0):
     """Upload a film in grey or colour."""
     file = io.BytesIO()
     np.save(file, frames)
-    head = {"files": [{"name": "film.npy", "size": len(file.getvalue())}], "levels": levels, "colour": colour}
+    head = {
+        "files": [{"name": "film.npy", "size": len(file.getvalue())}],
+        "levels": levels,
+        "colour": colour,
+    }
     return send(visitor, ("film.npy", file.getvalue()), head=head)
 
 
@@ -177,16 +201,28 @@ def in_shades(visitor, frames, levels, colour=0):
 def test_a_film_in_grey_or_colour_is_learned_recalled_and_taken_away(visitor, levels, colour):
     frames = grey_film(8, 10, colour=bool(colour))
     shown = in_shades(visitor, frames, levels, colour).json()
-    code = {"n_levels": levels, "kind": "thermometer", "low": 0.0, "high": 255.0, "bits": levels - 1, "channels": 1 + 2 * colour}
+    code = {
+        "n_levels": levels,
+        "kind": "thermometer",
+        "low": 0.0,
+        "high": 255.0,
+        "bits": levels - 1,
+        "channels": 1 + 2 * colour,
+    }
     assert (shown["shape"], shown["code"]) == ([10, 10], code)
     assert shown["units"] == frames[0].size * (levels - 1)
     X = sa.encoders.LevelEncoder(levels, value_range=(0, 255)).fit_transform(frames)
     assert np.array_equal(unpack(shown["bits"], 8, shown["units"]), X)
-    sequence = {"name": "frames", **{k: shown[k] for k in ("shape", "units", "lengths", "kind", "bits", "code")}}
+    sequence = {
+        "name": "frames",
+        **{k: shown[k] for k in ("shape", "units", "lengths", "kind", "bits", "code")},
+    }
     assert visitor.learn(sequence, QUICK)["networks"][0]["right"] == 1.0
     cue = {"flips": shown["units"] // 10, "occlusion": 0.1}
     assert visitor.recall(**cue)["runs"][0]["good"]
-    with Image.open(io.BytesIO(visitor.post("download", {"what": "gif", "cue": cue}).content)) as animation:
+    with Image.open(
+        io.BytesIO(visitor.post("download", {"what": "gif", "cue": cue}).content)
+    ) as animation:
         assert animation.n_frames == 8
         assert animation.width > 4 * 190  # truth, cue, recall and errors
     assert visitor.post("download", {"what": "figure", "cue": cue}).content.startswith(b"\x89PNG")
@@ -196,7 +232,9 @@ def test_a_film_in_grey_or_colour_is_learned_recalled_and_taken_away(visitor, le
 
 
 def test_a_large_film_is_shrunk_until_its_units_are_few_enough(visitor):
-    shown = in_shades(visitor, np.random.default_rng(0).integers(0, 256, (3, 90, 70), dtype=np.uint8), 8).json()
+    shown = in_shades(
+        visitor, np.random.default_rng(0).integers(0, 256, (3, 90, 70), dtype=np.uint8), 8
+    ).json()
     assert shown["units"] == shown["shape"][0] * shown["shape"][1] * 7 <= 4096
 
 
@@ -216,7 +254,10 @@ def test_a_large_film_is_shrunk_until_its_units_are_few_enough(visitor):
 )
 def test_a_code_that_makes_no_sense_is_rejected(visitor, code):
     shown = in_shades(visitor, grey_film(3, 6), 4).json()
-    sequence = {"name": "frames", **{k: shown[k] for k in ("shape", "units", "lengths", "kind", "bits")}}
+    sequence = {
+        "name": "frames",
+        **{k: shown[k] for k in ("shape", "units", "lengths", "kind", "bits")},
+    }
     assert visitor.post("sequence", {**sequence, "code": shown["code"]}).status_code == 200
     answer = visitor.post("sequence", {**sequence, "code": code})
     assert answer.status_code == 400

@@ -12,7 +12,13 @@ from sklearn.exceptions import ConvergenceWarning
 import seqattractor as sa
 from films import as_sequences, textured_film
 from quiet import fit_quietly
-from seqattractor.networks.choose_hidden import LADDER, PATIENCE, Attempt, choose_hidden, recalls_from_noise
+from seqattractor.networks.choose_hidden import (
+    LADDER,
+    PATIENCE,
+    Attempt,
+    choose_hidden,
+    recalls_from_noise,
+)
 from seqattractor.tasks.learn import learn
 
 LOOP = sa.datasets.random_periodic(20, 60, rng=2)
@@ -21,7 +27,10 @@ CLASSES = [sa.SequenceAttractor, sa.SparseSequenceAttractor]
 both = pytest.mark.parametrize("cls", CLASSES, ids=["paper", "sparse"])
 
 
-USUAL = {sa.SequenceAttractor: 500, sa.SparseSequenceAttractor: 750}  # epochs, unless more are needed
+USUAL = {
+    sa.SequenceAttractor: 500,
+    sa.SparseSequenceAttractor: 750,
+}  # epochs, unless more are needed
 
 
 def search(net, X):
@@ -81,7 +90,9 @@ def test_a_seed_gives_the_same_network_and_a_generator_moves_on(cls):
     number = cls(n_hidden=first.n_hidden_, random_state=alike).fit(LOOP)
     assert np.array_equal(first.V_, number.V_)
     assert rng.bit_generator.state == alike.bit_generator.state
-    assert not np.array_equal(first.V_, cls(n_hidden=first.n_hidden_, random_state=rng).fit(LOOP).V_)
+    assert not np.array_equal(
+        first.V_, cls(n_hidden=first.n_hidden_, random_state=rng).fit(LOOP).V_
+    )
 
 
 @both
@@ -112,7 +123,9 @@ def test_partial_fit_cannot_begin_without_a_number_of_hidden_neurons(cls):
     [
         (sa.SequenceAttractor, {}),
         # Steps too small for films.
-        pytest.param(sa.SparseSequenceAttractor, {"eta_hidden": 0.2 / FILM.shape[1]}, marks=pytest.mark.slow),
+        pytest.param(
+            sa.SparseSequenceAttractor, {"eta_hidden": 0.2 / FILM.shape[1]}, marks=pytest.mark.slow
+        ),
     ],
     ids=["paper", "sparse"],
 )
@@ -143,7 +156,9 @@ def test_noise_while_learning_is_not_taken_for_a_lack_of_epochs():
 
 
 def test_too_many_transitions_warn_once_with_advice_that_was_not_tried():
-    X = sa.datasets.random_sequences(1, 60, 6, rng=0)  # far more transitions than six units can distinguish
+    X = sa.datasets.random_sequences(
+        1, 60, 6, rng=0
+    )  # far more transitions than six units can distinguish
     with pytest.warns(ConvergenceWarning) as seen:
         net = sa.SequenceAttractor(n_hidden="auto", on_conflict="learn", random_state=0).fit(X)
     assert len(seen) == 1
@@ -158,18 +173,24 @@ def test_too_many_transitions_warn_once_with_advice_that_was_not_tried():
 def test_a_search_without_progress_ends():
     X = np.tile(sa.datasets.random_sequences(1, 12, 6, rng=1), (3, 1))
     X[7, :3] *= -1  # the same pattern with two successors: no size helps
-    _, attempts = search(sa.SequenceAttractor(n_hidden="auto", on_conflict="learn", random_state=0), X)
+    _, attempts = search(
+        sa.SequenceAttractor(n_hidden="auto", on_conflict="learn", random_state=0), X
+    )
     assert attempts[-1].score < 1
     assert attempts[-1].n_hidden < LADDER[-1]
 
 
 def rare_activity(n_patterns, n_units, active, seed):
-    """Units that are on now and then, as neurons are: all patterns are nearly alike, so that recall from noise is hard."""
+    """Units that are on now and then, as neurons are: all patterns are nearly alike, so that recall
+    from noise is hard.
+    """
     return np.where(np.random.default_rng(seed).random((n_patterns, n_units)) < active, 1, -1)
 
 
 def test_sizes_grow_while_recall_gets_better():
-    chosen, attempts = search(sa.SequenceAttractor("auto", order=5, random_state=0), rare_activity(80, 60, 0.04, seed=2))
+    chosen, attempts = search(
+        sa.SequenceAttractor("auto", order=5, random_state=0), rare_activity(80, 60, 0.04, seed=2)
+    )
     stored = [attempt for attempt in attempts if attempt.score == 1]
     assert len(stored) > PATIENCE + 1  # more sizes than would be tried if none of them did better
     assert all(now.recalled > before.recalled for before, now in pairwise(stored))
@@ -178,7 +199,9 @@ def test_sizes_grow_while_recall_gets_better():
 
 
 def test_the_search_ends_after_two_sizes_that_recall_no_better():
-    chosen, attempts = search(sa.SequenceAttractor("auto", order=4, random_state=0), rare_activity(80, 40, 0.05, seed=1))
+    chosen, attempts = search(
+        sa.SequenceAttractor("auto", order=4, random_state=0), rare_activity(80, 40, 0.05, seed=1)
+    )
     sizes = sorted({attempt.n_hidden for attempt in attempts})
     assert attempts[-1].score == 1
     assert not attempts[-1].enough
@@ -188,7 +211,9 @@ def test_the_search_ends_after_two_sizes_that_recall_no_better():
 
 
 def test_sizes_that_do_not_fit_into_memory_end_the_search(monkeypatch):
-    monkeypatch.setattr("seqattractor._checks._memory", lambda: 8 * 60 * (20 + 2 * 20))  # memory for 60 hidden neurons
+    monkeypatch.setattr(
+        "seqattractor._checks._memory", lambda: 8 * 60 * (20 + 2 * 20)
+    )  # memory for 60 hidden neurons
     net = sa.SequenceAttractor(n_hidden="auto", random_state=0)
     with pytest.warns(ConvergenceWarning, match="transitions"):
         net.fit(sa.datasets.random_periodic(60, 20, rng=0))
@@ -211,7 +236,9 @@ def test_sizes_that_take_too_much_work_are_left_out_and_that_is_recorded(monkeyp
 
 def test_a_callback_sees_every_epoch_of_every_size_and_ends_the_search():
     seen = []
-    net = sa.SequenceAttractor(n_hidden="auto", random_state=0).fit(LOOP, callback=lambda *epoch: bool(seen.append(epoch)))
+    net = sa.SequenceAttractor(n_hidden="auto", random_state=0).fit(
+        LOOP, callback=lambda *epoch: bool(seen.append(epoch))
+    )
     assert sum(epoch == 1 for epoch, *_ in seen) == LADDER.index(net.n_hidden_) + 1
     seen.clear()
     with pytest.warns(ConvergenceWarning):
@@ -222,10 +249,17 @@ def test_a_callback_sees_every_epoch_of_every_size_and_ends_the_search():
 def test_verbose_prints_every_size(capsys):
     net = sa.SequenceAttractor(n_hidden="auto", random_state=0, verbose=1).fit(LOOP)
     lines = [line for line in capsys.readouterr().err.splitlines() if "hidden neurons" in line]
-    assert lines[-1].startswith(f"{net.n_hidden_} hidden neurons, {net.n_iter_} epochs: 100.0% of the transitions, ")
+    assert lines[-1].startswith(
+        f"{net.n_hidden_} hidden neurons, {net.n_iter_} epochs: 100.0% of the transitions, "
+    )
 
 
-VARIANTS = [sa.SequenceAttractor, sa.FixedHiddenNetwork, sa.HebbianReadoutNetwork, sa.LearnedTargetsAttractor]
+VARIANTS = [
+    sa.SequenceAttractor,
+    sa.FixedHiddenNetwork,
+    sa.HebbianReadoutNetwork,
+    sa.LearnedTargetsAttractor,
+]
 
 
 @pytest.mark.parametrize("bias", [False, True])
@@ -247,12 +281,16 @@ def test_there_are_at_least_as_many_neurons_as_winners():
     net = sa.SparseSequenceAttractor(n_hidden="auto", n_winners=60, max_epochs=5, random_state=0)
     _, attempts = search(net, LOOP)
     assert attempts[0].n_hidden == 100
-    with pytest.raises(ValueError, match="n_winners must be at most n_hidden, which is chosen up to 3200"):
+    with pytest.raises(
+        ValueError, match="n_winners must be at most n_hidden, which is chosen up to 3200"
+    ):
         net.set_params(n_winners=4000).fit(LOOP)
 
 
 def test_it_takes_part_in_a_comparison(tmp_path):
-    comparison = sa.compare("random", networks={"chosen": sa.SequenceAttractor(n_hidden="auto")}, values=[10], trials=2)
+    comparison = sa.compare(
+        "random", networks={"chosen": sa.SequenceAttractor(n_hidden="auto")}, values=[10], trials=2
+    )
     rows = [row for row in comparison.rows() if row["network"] == "chosen"]
     assert rows[0]["trials"] == 2
     assert rows[0]["successes"] == 2
@@ -273,27 +311,43 @@ def test_an_attempt_that_recalls_everything_describes_why_it_is_not_enough():
     assert attempt.describe().endswith(
         "20 of 20 noisy cues recalled, but not all margins are reached (12 " + last.format("hidden")
     )
-    assert replace(attempt, hidden_errors=0).describe().endswith("are reached (" + last.format("visible"))
-    assert replace(attempt, converged=True, recalled=17).describe().endswith("17 of 20 noisy cues recalled (18 are asked for)")
+    assert (
+        replace(attempt, hidden_errors=0)
+        .describe()
+        .endswith("are reached (" + last.format("visible"))
+    )
+    assert (
+        replace(attempt, converged=True, recalled=17)
+        .describe()
+        .endswith("17 of 20 noisy cues recalled (18 are asked for)")
+    )
     assert replace(attempt, converged=True).enough
 
 
 def test_no_size_is_passed_over_without_a_reason():
     seen = []
     for seed in range(3):
-        net = sa.SequenceAttractor(n_hidden="auto", max_epochs=60, random_state=seed)  # too few for all margins of small networks
+        net = sa.SequenceAttractor(
+            n_hidden="auto", max_epochs=60, random_state=seed
+        )  # too few for all margins of small networks
         _, attempts = search(net, sa.datasets.random_periodic(20, 60, rng=seed))
         seen += [attempt.describe() for attempt in attempts if not attempt.enough]
     assert any("20 of 20 noisy cues recalled, but not all margins" in words for words in seen)
-    assert all("not stored" in words or "asked for" in words or "margins" in words for words in seen)
+    assert all(
+        "not stored" in words or "asked for" in words or "margins" in words for words in seen
+    )
 
 
 def test_one_flip_shows_where_a_tenth_of_the_units_is_too_much():
-    lost = Attempt("SequenceAttractor", 50, 1, 300, True, 0, 0, 1.0, recalled=0, recalled_one=8, cues=20)
+    lost = Attempt(
+        "SequenceAttractor", 50, 1, 300, True, 0, 0, 1.0, recalled=0, recalled_one=8, cues=20
+    )
     better = replace(lost, n_hidden=100, recalled_one=9)
     assert better.merit > lost.merit
     assert better.describe().endswith(
         "100.0% of the transitions, 0 of 20 noisy cues recalled (18 are asked for), 9 with one flip"
     )
-    assert replace(lost, recalled=1).merit > better.merit  # a tenth counts more where any comes back
+    assert (
+        replace(lost, recalled=1).merit > better.merit
+    )  # a tenth counts more where any comes back
     assert "one flip" not in replace(lost, recalled=1).describe()

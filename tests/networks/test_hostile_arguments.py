@@ -1,4 +1,6 @@
-"""Arguments that make no sense are rejected with one sentence that names the fault, wherever they are given."""
+"""Arguments that make no sense are rejected with one sentence that names the fault, wherever they
+are given.
+"""
 
 import copy
 import pickle
@@ -29,7 +31,9 @@ def rejection_of(call, *args, **kwargs):
     return sentence
 
 
-@pytest.mark.parametrize("net", ["x", None, 3, sa.zoo.LookupMemory, LinearRegression().fit([[1.0]], [1.0])])
+@pytest.mark.parametrize(
+    "net", ["x", None, 3, sa.zoo.LookupMemory, LinearRegression().fit([[1.0]], [1.0])]
+)
 @pytest.mark.parametrize(
     "ask",
     [
@@ -47,7 +51,14 @@ def test_only_networks_can_be_analysed(ask, net):
 
 
 def test_a_network_that_has_not_learned_is_rejected():
-    for ask in (sa.basin_fraction, sa.robustness_curve, sa.certify, sa.find_attractors, sa.hidden_activity, sa.lost_starts):
+    for ask in (
+        sa.basin_fraction,
+        sa.robustness_curve,
+        sa.certify,
+        sa.find_attractors,
+        sa.hidden_activity,
+        sa.lost_starts,
+    ):
         assert "not fitted" in rejection_of(ask, sa.zoo.LookupMemory(), X)
 
 
@@ -74,7 +85,15 @@ def test_a_network_that_has_not_learned_is_rejected():
     ids=lambda data: type(data).__name__,
 )
 @pytest.mark.parametrize(
-    "take", [NET.score, sa.zoo.LookupMemory().fit, sa.separable, sa.find_conflicts, sa.Sequences, sa.unbinarize]
+    "take",
+    [
+        NET.score,
+        sa.zoo.LookupMemory().fit,
+        sa.separable,
+        sa.find_conflicts,
+        sa.Sequences,
+        sa.unbinarize,
+    ],
 )
 def test_data_that_are_no_array_of_patterns_are_rejected(take, data):
     rejection_of(take, data)
@@ -82,9 +101,18 @@ def test_data_that_are_no_array_of_patterns_are_rejected(take, data):
 
 @pytest.mark.parametrize("iterator", [iter([]), (x for x in ()), map(int, []), [], ()])
 def test_iterators_without_anything_are_rejected(iterator):
-    for take in (sa.success_rate, sa.binarize, sa.noise.as_generator, sa.plots.state_space, NET.recall, sa.close_loops):
+    for take in (
+        sa.success_rate,
+        sa.binarize,
+        sa.noise.as_generator,
+        sa.plots.state_space,
+        NET.recall,
+        sa.close_loops,
+    ):
         more = {NET.recall: (3,)}.get(take, ())
-        if not (take is sa.noise.as_generator and isinstance(iterator, (list, tuple))):  # an empty list is a seed of numpy's
+        if not (
+            take is sa.noise.as_generator and isinstance(iterator, (list, tuple))
+        ):  # an empty list is a seed of numpy's
             rejection_of(take, iterator, *more, **({"order": 1} if take is sa.close_loops else {}))
 
 
@@ -92,7 +120,21 @@ def test_iterators_without_anything_are_rejected(iterator):
 @pytest.mark.parametrize(
     "parameters",
     [
-        *({"kappa": k} for k in (2**63, 10**30, 10**400, Fraction(10**400), 1e308, float("nan"), "x", True, 1j, 5e-324)),
+        *(
+            {"kappa": k}
+            for k in (
+                2**63,
+                10**30,
+                10**400,
+                Fraction(10**400),
+                1e308,
+                float("nan"),
+                "x",
+                True,
+                1j,
+                5e-324,
+            )
+        ),
         *({"eta": k} for k in (10**400, 1e308, 1e-320, 0, -1, None, np.array([1.0]))),
         *({"n_hidden": k} for k in (10**30, 2**62, 10**12, 0, 2.5, "x", True)),
         *({"max_epochs": k} for k in (10**30, 2**64, 0, 1.5)),
@@ -100,21 +142,41 @@ def test_iterators_without_anything_are_rejected(iterator):
         *({"input_threshold": k} for k in (1e300, 10**400, float("inf"))),
         *({"order": k} for k in (10**30, 0, "x", np.array(["auto", "auto"]))),
     ],
-    ids=lambda p: f"{next(iter(p))}-{str(next(iter(p.values())))[:12]}" if isinstance(p, dict) else None,
+    ids=lambda p: (
+        f"{next(iter(p))}-{str(next(iter(p.values())))[:12]}" if isinstance(p, dict) else None
+    ),
 )
 def test_parameters_that_cannot_be_reckoned_with_are_rejected(engine, parameters):
-    sentence = rejection_of(sa.SequenceAttractor(**{"n_hidden": 10, "engine": engine, "random_state": 0} | parameters).fit, X)
+    sentence = rejection_of(
+        sa.SequenceAttractor(
+            **{"n_hidden": 10, "engine": engine, "random_state": 0} | parameters
+        ).fit,
+        X,
+    )
     assert next(iter(parameters)).removeprefix("n_").split("_")[0] in sentence
 
 
 @pytest.mark.parametrize(
-    "name", ["bias", "noise", "active_weight", "n_winners", "eta_hidden", "learned_feedback", "kappa_active"]
+    "name",
+    [
+        "bias",
+        "noise",
+        "active_weight",
+        "n_winners",
+        "eta_hidden",
+        "learned_feedback",
+        "kappa_active",
+    ],
 )
-@pytest.mark.parametrize("value", [10**30, 2**63, 10**400, -1, "x", None, 1j, float("nan")], ids=lambda v: str(v)[:6])
+@pytest.mark.parametrize(
+    "value", [10**30, 2**63, 10**400, -1, "x", None, 1j, float("nan")], ids=lambda v: str(v)[:6]
+)
 def test_parameters_of_the_sparse_network_are_rejected(name, value):
     if name in ("eta_hidden", "learned_feedback") and value in (10**30, 2**63):
         pytest.skip("large, but one can reckon with it")
-    assert name in rejection_of(sa.SparseSequenceAttractor(20, random_state=0, **{name: value}).fit, X)
+    assert name in rejection_of(
+        sa.SparseSequenceAttractor(20, random_state=0, **{name: value}).fit, X
+    )
 
 
 def test_noise_that_makes_no_sense_is_rejected():
@@ -126,7 +188,17 @@ def test_noise_that_makes_no_sense_is_rejected():
         rejection_of(sa.noise.occlude, X, 30, block)
     for k in (-1, 31, 2.0, "x", True, 10**400, np.array([1])):
         rejection_of(sa.noise.flip, X, k)
-    for rng in (-1, "x", 1.5, True, object(), [-1], ["x"], np.ones(3), np.broadcast_to(np.int8(1), 10**7)):
+    for rng in (
+        -1,
+        "x",
+        1.5,
+        True,
+        object(),
+        [-1],
+        ["x"],
+        np.ones(3),
+        np.broadcast_to(np.int8(1), 10**7),
+    ):
         rejection_of(sa.noise.flip, X, 2, rng)
 
 
@@ -150,12 +222,20 @@ def test_counts_of_small_integers_do_not_wrap():
     small = sa.SequenceAttractor(n_hidden=np.int8(100), random_state=0).fit(X)
     assert np.array_equal(plain.U_, small.U_)
     assert np.array_equal(
-        sa.datasets.random_periodic(np.int8(100), np.int8(120), rng=0), sa.datasets.random_periodic(100, 120, rng=0)
+        sa.datasets.random_periodic(np.int8(100), np.int8(120), rng=0),
+        sa.datasets.random_periodic(100, 120, rng=0),
     )
     lengths = np.array([100, 100], dtype=np.int8)
-    assert sa.Sequences(sa.datasets.random_sequences(2, 100, 40, rng=0).patterns, lengths).lengths.tolist() == [100, 100]
-    assert sa.datasets.walker(np.int8(100), shrink=np.int8(4)).shape == sa.datasets.walker(100, shrink=4).shape
-    assert sa.analysis.wilson_interval(np.int8(100), np.int8(120)) == sa.analysis.wilson_interval(100, 120)
+    assert sa.Sequences(
+        sa.datasets.random_sequences(2, 100, 40, rng=0).patterns, lengths
+    ).lengths.tolist() == [100, 100]
+    assert (
+        sa.datasets.walker(np.int8(100), shrink=np.int8(4)).shape
+        == sa.datasets.walker(100, shrink=4).shape
+    )
+    assert sa.analysis.wilson_interval(np.int8(100), np.int8(120)) == sa.analysis.wilson_interval(
+        100, 120
+    )
 
 
 def test_a_rejected_figure_leaves_no_empty_figure_behind():
@@ -176,7 +256,11 @@ def test_a_rejected_figure_leaves_no_empty_figure_behind():
 def test_conflicts_can_be_copied_and_sent():
     found = sa.find_conflicts([[1, 1], [1, -1], [1, 1], [-1, 1]])
     for made in (copy.copy(found), copy.deepcopy(found), pickle.loads(pickle.dumps(found))):
-        assert (len(made), made.context, made.shortest) == (len(found), found.context, found.shortest)
+        assert (len(made), made.context, made.shortest) == (
+            len(found),
+            found.context,
+            found.shortest,
+        )
 
 
 def test_results_are_asked_for_what_they_have():
@@ -207,12 +291,18 @@ def test_values_are_described_on_one_short_line():
         text = _checks.say(value)
         assert len(text) <= 80
         assert "\n" not in text
-    assert (_checks.say(3), _checks.say("x"), _checks.say(10**400)) == ("3", "'x'", "a number of 401 digits")
+    assert (_checks.say(3), _checks.say("x"), _checks.say(10**400)) == (
+        "3",
+        "'x'",
+        "a number of 401 digits",
+    )
 
 
 def test_a_small_integer_type_is_an_ordinary_number_to_the_sparse_network():
     X = sa.datasets.random_periodic(6, 40, rng=0)
-    one, other = (sa.SparseSequenceAttractor(60, bias=b, random_state=0).fit(X) for b in (127, np.int8(127)))
+    one, other = (
+        sa.SparseSequenceAttractor(60, bias=b, random_state=0).fit(X) for b in (127, np.int8(127))
+    )
     assert np.array_equal(one.U_, other.U_)
 
 

@@ -24,9 +24,14 @@ def shown(net):
 
 def test_a_card_shows_the_data_and_how_learning_ended():
     assert "with 40 visible and 80 hidden neurons, 6,400 parameters" in shown(NET)
-    assert "fit saw 1 sequence with 7 transitions; net.score(X) counts those that it makes" in shown(NET)
+    assert (
+        "fit saw 1 sequence with 7 transitions; net.score(X) counts those that it makes"
+        in shown(NET)
+    )
     assert f"converged: the last of {NET.n_iter_} epochs had no error" in shown(NET)
-    two = sa.SequenceAttractor(80, order=2, random_state=0).fit([X, sa.datasets.random_periodic(8, 40, rng=1)])
+    two = sa.SequenceAttractor(80, order=2, random_state=0).fit(
+        [X, sa.datasets.random_periodic(8, 40, rng=1)]
+    )
     assert "that see the last 2 patterns" in shown(two)
     assert "fit saw 2 sequences with 12 transitions" in shown(two)
 
@@ -35,7 +40,9 @@ def test_errors_that_are_left_are_shown():
     net = fit_quietly(sa.SequenceAttractor(2, max_epochs=3, random_state=0), X)
     missing = round((1 - net.score(X)) * 7)
     assert f"of which {missing} are not stored" in shown(net)
-    assert f"{net.hidden_errors_[-1]} hidden and {net.visible_errors_[-1]} visible errors" in shown(net)
+    assert f"{net.hidden_errors_[-1]} hidden and {net.visible_errors_[-1]} visible errors" in shown(
+        net
+    )
     assert "not converged" in shown(net)
 
 

@@ -63,7 +63,9 @@ def test_a_network_of_order_k_predicts_from_the_last_k_patterns(order, seed):
     rng = np.random.default_rng(seed)
     Y = rng.choice([-1, 1], (8, 12)).astype(np.int8)
     Y[5] = Y[1]  # a repeated pattern, usually with another successor
-    net = fit_quietly(sa.SequenceAttractor(80, order=order, on_conflict="learn", random_state=seed), Y)
+    net = fit_quietly(
+        sa.SequenceAttractor(80, order=order, on_conflict="learn", random_state=seed), Y
+    )
     assert net.U_.shape == (80, 12 * order)
     assert net.V_.shape == (12, 80)
     cue = Y[:order] if order > 1 else Y[0]
@@ -149,22 +151,31 @@ def test_verbose_prints_the_errors(capsys):
 
 
 def test_errors_left_over_give_a_convergence_warning():
-    with pytest.warns(ConvergenceWarning, match=r"after 1 epoch with \d+ hidden and \d+ visible errors left") as of_attractor:
+    with pytest.warns(
+        ConvergenceWarning, match=r"after 1 epoch with \d+ hidden and \d+ visible errors left"
+    ) as of_attractor:
         sa.SequenceAttractor(5, max_epochs=1, random_state=0).fit(X)
     with pytest.warns(
-        ConvergenceWarning, match=r"visible errors left .*: allow more epochs \(max_epochs\) or store less"
+        ConvergenceWarning,
+        match=r"visible errors left .*: allow more epochs \(max_epochs\) or store less",
     ) as of_visible:
         sa.VisibleNetwork(max_epochs=1, random_state=0).fit(X)
-    assert of_attractor[0].filename == of_visible[0].filename == __file__  # where the user called fit
+    assert (
+        of_attractor[0].filename == of_visible[0].filename == __file__
+    )  # where the user called fit
 
 
 def test_a_conflict_is_rejected_by_name_and_can_be_learned_on_request():
     Y = np.array([[1, 1, 1], [1, -1, 1], [1, 1, 1], [-1, -1, 1]])
-    with pytest.raises(ValueError, match=r"pattern 0 of sequence 0 occurs again as pattern 2 .* use order=2"):
+    with pytest.raises(
+        ValueError, match=r"pattern 0 of sequence 0 occurs again as pattern 2 .* use order=2"
+    ):
         sa.SequenceAttractor(10).fit(Y)
     with pytest.raises(ValueError, match="no context resolves"):
         sa.SequenceAttractor(10, order="auto").fit([Y[:2], Y[2:]])
-    net = fit_quietly(sa.SequenceAttractor(10, on_conflict="learn", max_epochs=5, random_state=0), Y)
+    net = fit_quietly(
+        sa.SequenceAttractor(10, on_conflict="learn", max_epochs=5, random_state=0), Y
+    )
     assert not net.converged_
 
 
@@ -180,7 +191,10 @@ def test_the_same_seed_gives_the_same_network():
 
 
 def test_a_warning_gives_only_advice_that_helps():
-    with pytest.warns(ConvergenceWarning, match=r"8 of 8 transitions are not stored: use more hidden neurons or store less\.$"):
+    with pytest.warns(
+        ConvergenceWarning,
+        match=r"8 of 8 transitions are not stored: use more hidden neurons or store less\.$",
+    ):
         sa.HebbianReadoutNetwork(5, random_state=0).fit(X)
     with pytest.warns(ConvergenceWarning, match=r"transitions are not stored: store less\.$"):
         sa.zoo.HebbianMemory().fit(sa.datasets.random_periodic(9, 10, rng=0))
@@ -222,7 +236,10 @@ def test_bad_parameters_get_one_clear_sentence(parameters, error, message):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda net: net.recall(X[0][:-1], steps=1), r"the cue has the shape \(29,\), but this network takes \(30,\)"),
+        (
+            lambda net: net.recall(X[0][:-1], steps=1),
+            r"the cue has the shape \(29,\), but this network takes \(30,\)",
+        ),
         (lambda net: net.recall(X[None], steps=1), r"shape \(1, 9, 30\)"),
         (lambda net: net.recall(X[:0], steps=1), r"shape \(0, 30\)"),
         (lambda net: net.recall(X[0] * 2, steps=1), r"cue must hold only -1 and.*cue\[0\] is -?2"),
@@ -230,7 +247,10 @@ def test_bad_parameters_get_one_clear_sentence(parameters, error, message):
         (lambda net: net.recall(X[0], steps=1, noise=31), "from 0 to 30"),
         (lambda net: net.step(X[0, 0]), "the state has the shape"),
         (lambda net: net.score(X[:, :5]), "X has 5 features, but the network is expecting 30"),
-        (lambda net: net.partial_fit(X[:, :5]), "X has 5 features, but the network is expecting 30"),
+        (
+            lambda net: net.partial_fit(X[:, :5]),
+            "X has 5 features, but the network is expecting 30",
+        ),
     ],
 )
 def test_bad_cues_get_one_clear_sentence(call, message):
@@ -253,22 +273,37 @@ def test_one_row_is_one_cue_and_a_batch_of_one_has_three_dimensions():
     net = trained()
     assert net.recall(X[0], steps=2).shape == net.recall(X[:1], steps=2).shape == (3, 30)
     assert net.recall(X[:1, None], steps=2).shape == (1, 3, 30)
-    assert net.step(X[:1]).shape == net.predict(X[:1]).shape == (1, 30)  # which go row by row, and continue nothing
+    assert (
+        net.step(X[:1]).shape == net.predict(X[:1]).shape == (1, 30)
+    )  # which go row by row, and continue nothing
 
 
 def test_a_network_that_learned_nothing_raises():
-    for call in (lambda n: n.recall(X[0], steps=1), lambda n: n.score(X), lambda n: n.save("never-written.npz")):
+    for call in (
+        lambda n: n.recall(X[0], steps=1),
+        lambda n: n.score(X),
+        lambda n: n.save("never-written.npz"),
+    ):
         with pytest.raises(NotFittedError):
             call(sa.SequenceAttractor())
 
 
 @pytest.mark.parametrize(
-    "net", [sa.SequenceAttractor(), sa.SparseSequenceAttractor(), sa.OneHotNetwork(), sa.zoo.SparseDistributedMemory()], ids=repr
+    "net",
+    [
+        sa.SequenceAttractor(),
+        sa.SparseSequenceAttractor(),
+        sa.OneHotNetwork(),
+        sa.zoo.SparseDistributedMemory(),
+    ],
+    ids=repr,
 )
 def test_what_hidden_neurons_do_is_asked_in_one_way_that_is_checked(net):
     with pytest.raises(NotFittedError, match="not fitted yet"):
         net.hidden(X[0])
-    with pytest.raises(ValueError, match=r"the state has the shape \(29,\), but this network takes \(30,\)"):
+    with pytest.raises(
+        ValueError, match=r"the state has the shape \(29,\), but this network takes \(30,\)"
+    ):
         net.fit(X).hidden(X[0, :-1])
     assert net.hidden(X[0]).shape == net.hidden(X[:1])[0].shape
     assert not hasattr(net, "hidden_states")
@@ -276,7 +311,17 @@ def test_what_hidden_neurons_do_is_asked_in_one_way_that_is_checked(net):
 
 def test_a_fit_that_fails_leaves_the_network_as_it_was():
     net = trained()
-    names = ("U_", "V_", "P_", "hidden_errors_", "visible_errors_", "n_iter_", "converged_", "n_features_in_", "order_")
+    names = (
+        "U_",
+        "V_",
+        "P_",
+        "hidden_errors_",
+        "visible_errors_",
+        "n_iter_",
+        "converged_",
+        "n_features_in_",
+        "order_",
+    )
     before, attributes = {name: copy.copy(getattr(net, name)) for name in names}, set(vars(net))
 
     def fail(epoch, hidden, visible):
@@ -295,13 +340,19 @@ def test_a_new_fit_forgets_what_was_attached_to_the_old_one():
     assert not hasattr(net, "metadata_")
 
 
-@pytest.mark.parametrize("name", [name for name in sa.networks.REGISTRY if hasattr(sa.networks.network_class(name), "_present")])
+@pytest.mark.parametrize(
+    "name",
+    [name for name in sa.networks.REGISTRY if hasattr(sa.networks.network_class(name), "_present")],
+)
 @pytest.mark.parametrize("learned", [True, False], ids=["learned", "new"])
 def test_a_partial_fit_that_is_stopped_leaves_the_network_as_it_was(name, learned, monkeypatch):
     known = parameters_of(name)
     rng = np.random.default_rng(7)
     small = {"n_hidden": 12, "n_latent": 8, "max_epochs": 3, "random_state": rng}
-    net, twin = (make_network(name, **{k: copy.deepcopy(v) for k, v in small.items() if k in known}) for _ in range(2))
+    net, twin = (
+        make_network(name, **{k: copy.deepcopy(v) for k, v in small.items() if k in known})
+        for _ in range(2)
+    )
     if learned:
         net.partial_fit(X)
         twin.partial_fit(X)

@@ -1,4 +1,6 @@
-"""OneHotNetwork: one threshold neuron for each pattern bears as many wrong units as the distances between patterns allow."""
+"""OneHotNetwork: one threshold neuron for each pattern bears as many wrong units as the distances
+between patterns allow.
+"""
 
 import numpy as np
 import pytest
@@ -21,7 +23,10 @@ def test_one_neuron_for_each_pattern_withstands_ten_flips_from_every_pattern(T):
 @pytest.mark.parametrize("N", [50, 100, 200])
 def test_one_neuron_for_each_pattern_stores_M_patterns_at_the_sizes_of_the_capacity_map(N, M):
     X = sa.datasets.random_periodic(M + 1, N, rng=M)
-    assert sa.basin_fraction(sa.OneHotNetwork(tolerance=N // 10).fit(X), X, flips=N // 10, rng=1) == 1.0
+    assert (
+        sa.basin_fraction(sa.OneHotNetwork(tolerance=N // 10).fit(X), X, flips=N // 10, rng=1)
+        == 1.0
+    )
 
 
 @settings(max_examples=60)
@@ -70,7 +75,10 @@ def test_one_transition_alone_bears_fewer_wrong_units_than_half():
     assert sa.OneHotNetwork().fit(sa.datasets.random_periodic(2, 40, rng=0)).tolerance_ == 19
 
 
-@pytest.mark.parametrize(("tolerance", "error"), [(-1, ValueError), (21, ValueError), (1.5, TypeError), ("all", TypeError)])
+@pytest.mark.parametrize(
+    ("tolerance", "error"),
+    [(-1, ValueError), (21, ValueError), (1.5, TypeError), ("all", TypeError)],
+)
 def test_a_tolerance_that_is_no_number_of_units_is_rejected(tolerance, error):
     with pytest.raises(error, match="tolerance must be"):
         sa.OneHotNetwork(tolerance=tolerance).fit(sa.datasets.random_periodic(5, 20, rng=0))

@@ -1,4 +1,6 @@
-"""Recall of many cues: whole numbers where they decide, and every state once, give what the plain equations give."""
+"""Recall of many cues: whole numbers where they decide, and every state once, give what the plain
+equations give.
+"""
 
 import numpy as np
 import pytest
@@ -17,15 +19,27 @@ from seqattractor.networks.run import Run
 
 MANY = 300  # states, enough for whole numbers to be used
 EXACT = ("whole", "binary", "mostly zero")  # weights whose sums float64 does not round
-CLASSES = [cls for cls in map(network_class, network_names()) if cls.layers is not sa.SequenceMemory.layers]
+CLASSES = [
+    cls for cls in map(network_class, network_names()) if cls.layers is not sa.SequenceMemory.layers
+]
 
 
 def draw_weights(kind, M, N, rng):
     """Weights and offsets whose sums are often zero, or nearly."""
-    whole = rng.integers(-3, 4, size=(M, N)).astype(float), rng.integers(-3, 4, size=M).astype(float)
+    whole = (
+        rng.integers(-3, 4, size=(M, N)).astype(float),
+        rng.integers(-3, 4, size=M).astype(float),
+    )
     if kind == "normal":
         return rng.standard_normal((M, N)), rng.standard_normal(M)
-    unit = {"whole": 1.0, "binary": 2.0**-40, "tenths": 0.1, "tiny": 1e-300, "huge": 1e150, "mixed": 1.0}[kind]
+    unit = {
+        "whole": 1.0,
+        "binary": 2.0**-40,
+        "tenths": 0.1,
+        "tiny": 1e-300,
+        "huge": 1e150,
+        "mixed": 1.0,
+    }[kind]
     if kind == "mixed":  # what counts is far below what float32 sees beside the largest weight
         whole[0][:] *= 2.0 ** rng.integers(-60, 3, size=(M, N))
     return whole[0] * unit, whole[1] * unit
@@ -36,11 +50,17 @@ def draw_states(B, N, rng, values=(-1, 1)):
 
 
 def near_ties(N, rng):
-    """A state, and weights that for it add up to nearly zero: just above, just below, or exactly."""
+    """A state, and weights that for it add up to nearly zero: just above, just below, or
+    exactly.
+    """
     x = draw_states(1, N, rng)[0]
     rest = np.round(rng.standard_normal((40, N - 1)), 3) * 2.0 ** rng.integers(-20, 20)
     size = np.abs(rest).sum(axis=1)
-    off = size * rng.choice([0.0, 2.0**-52, 2.0**-40, 2.0**-30, 2.0**-26, 2.0**-24, 2.0**-20], 40) * rng.choice([-1, 1], 40)
+    off = (
+        size
+        * rng.choice([0.0, 2.0**-52, 2.0**-40, 2.0**-30, 2.0**-26, 2.0**-24, 2.0**-20], 40)
+        * rng.choice([-1, 1], 40)
+    )
     return np.column_stack([rest, (off - rest @ x[:-1]) * x[-1]]), x
 
 
@@ -70,12 +90,19 @@ def test_many_states_at_once_have_the_answers_of_exact_sums(kind, N, M, silent, 
     x = np.tile(draw_states(30, N, rng, (0, 1) if silent == 0 else (-1, 1)), (10, 1))
     check_against_fractions(W, x, offset, silent)
     if kind in EXACT:  # ties are ties, and count as +1
-        true = np.array([[oracle.exact_field(w, row, b)[0] >= 0 for w, b in zip(W, offset, strict=True)] for row in x[:30]])
+        true = np.array(
+            [
+                [oracle.exact_field(w, row, b)[0] >= 0 for w, b in zip(W, offset, strict=True)]
+                for row in x[:30]
+            ]
+        )
         assert np.array_equal(respond(W, x, offset, silent)[:30] == 1, true)
 
 
 @settings(max_examples=40)
-@given(N=st.integers(2, 120), seed=st.integers(0, 2**32), offset=st.sampled_from([0.0, 1e-3, -1e-9]))
+@given(
+    N=st.integers(2, 120), seed=st.integers(0, 2**32), offset=st.sampled_from([0.0, 1e-3, -1e-9])
+)
 def test_sums_that_nearly_cancel_have_the_right_sign(N, seed, offset):
     rng = np.random.default_rng(seed)
     W, x = near_ties(N, rng)
@@ -101,11 +128,16 @@ def test_float32_alone_would_get_near_ties_wrong():
 def test_whole_numbers_leave_few_states_open_and_of_exact_sums_only_rounded_ties():
     rng = np.random.default_rng(1)
     x = draw_states(1000, 100, rng)
-    whole, normal = rng.integers(-2, 3, size=(50, 100)).astype(float), rng.standard_normal((500, 100))
+    whole, normal = (
+        rng.integers(-2, 3, size=(50, 100)).astype(float),
+        rng.standard_normal((500, 100)),
+    )
 
     def open_states(W):
         layer = firing.round_layer(W, 0.0, -1)
-        return len(firing.by_whole_numbers(layer, x, -1, -1, np.empty((len(x), len(W)), dtype=np.int8)))
+        return len(
+            firing.by_whole_numbers(layer, x, -1, -1, np.empty((len(x), len(W)), dtype=np.int8))
+        )
 
     few, none, many = (open_states(W) for W in (normal, whole / 8, whole / 10))
     assert (none, few < 5) == (0, True)
@@ -133,7 +165,9 @@ def test_inputs_of_all_three_states_are_left_to_float64():
 
 
 def plain_recall(net, cues, steps):
-    """The trajectory of each cue, one step of `next_patterns` after another: (B, order * N) -> (B, order + steps, N)."""
+    """The trajectory of each cue, one step of `next_patterns` after another: (B, order * N) -> (B,
+    order + steps, N).
+    """
     N, states, memory = net.n_features_in_, cues, net.start(cues)
     path = [cues.reshape(len(cues), -1, N)]
     for _ in range(steps):
@@ -160,15 +194,21 @@ def in_contexts(net, cues):
 def test_recall_is_one_step_of_the_network_after_another(cls, N, order, kind, cues, steps, seed):
     rng = np.random.default_rng(seed)
     net = draw_network(cls, N, rng, order=order if "order" in cls().get_params() else 1, kind=kind)
-    starts = draw_states(cues, net.order_ * N, rng)  # with so few units many are equal, and all come back
-    assert np.array_equal(net.recall(in_contexts(net, starts), steps), plain_recall(net, starts, steps))
+    starts = draw_states(
+        cues, net.order_ * N, rng
+    )  # with so few units many are equal, and all come back
+    assert np.array_equal(
+        net.recall(in_contexts(net, starts), steps), plain_recall(net, starts, steps)
+    )
 
 
 @settings(max_examples=30)
 @given(N=st.integers(1, 5), M=st.integers(1, 6), bias=st.booleans(), seed=st.integers(0, 2**32))
 def test_recall_of_all_states_follows_the_equations(N, M, bias, seed):
     rng = np.random.default_rng(seed)
-    net = draw_network(sa.SequenceAttractor, N, rng, given={"n_hidden": M, "bias": bias, "input_threshold": 0.0})
+    net = draw_network(
+        sa.SequenceAttractor, N, rng, given={"n_hidden": M, "bias": bias, "input_threshold": 0.0}
+    )
     biases = (net.hidden_bias_, net.visible_bias_) if bias else None
     states = all_states(N)
     for cue, path in zip(states, net.recall(states, steps=6), strict=True):
@@ -189,14 +229,21 @@ def test_recall_is_the_same_when_no_more_states_can_be_cached(cached, monkeypatc
 def test_noise_may_come_and_go_during_a_run():
     X = sa.datasets.random_periodic(12, 20, rng=0)
     net = fit_quietly(sa.SequenceAttractor(60, random_state=0), X)
-    run, states, rng, again = Run(net, X[:5]), X[:5], np.random.default_rng(0), np.random.default_rng(0)
+    run, states, rng, again = (
+        Run(net, X[:5]),
+        X[:5],
+        np.random.default_rng(0),
+        np.random.default_rng(0),
+    )
     answers = []
     for noise in (0, 0, 2, 0, 0, 0, 3, 3, 0, 0):
         following = run.step(noise, rng)
         states = net.next_patterns(sa.noise.flip(states, noise, again))
         assert np.array_equal(following, states)
         answers.append((following, states))
-    assert all(np.array_equal(*pair) for pair in answers)  # what a step gave does not change with later ones
+    assert all(
+        np.array_equal(*pair) for pair in answers
+    )  # what a step gave does not change with later ones
 
 
 class Shift(sa.SequenceMemory):
@@ -223,7 +270,9 @@ class NoisyShift(SureShift):
 
 def test_a_network_is_asked_once_about_a_state_only_if_its_class_is_deterministic():
     X = sa.datasets.random_periodic(10, 8, rng=0)
-    cues = np.tile(np.eye(8, dtype=np.int8) * 2 - 1, (25, 1))  # eight different ones, which follow each other
+    cues = np.tile(
+        np.eye(8, dtype=np.int8) * 2 - 1, (25, 1)
+    )  # eight different ones, which follow each other
     plain, sure, noisy = (cls().fit(X) for cls in (Shift, SureShift, NoisyShift))
     path = plain.recall(cues, steps=50)
     assert np.array_equal(sure.recall(cues, steps=50), path)
@@ -244,7 +293,10 @@ def test_a_network_that_carries_a_memory_is_asked_at_every_step():
             return np.where(memory % 2, states, -states).astype(np.int8)
 
     X = sa.datasets.random_periodic(10, 8, rng=0)
-    assert Counter().fit(X).recall(X[0], steps=4)[:, 0].tolist() == (X[0, 0] * np.array([1, 1, -1, -1, 1])).tolist()
+    assert (
+        Counter().fit(X).recall(X[0], steps=4)[:, 0].tolist()
+        == (X[0, 0] * np.array([1, 1, -1, -1, 1])).tolist()
+    )
 
 
 @settings(max_examples=20)
@@ -256,4 +308,6 @@ def test_basin_counts_what_plain_steps_reach(seed, flips, settle):
     cues = sa.noise.flip(X[:-1], flips, generator)
     reached = plain_recall(net, cues, settle)[:, -1]
     wanted = X[(np.arange(len(cues)) + settle) % (len(X) - 1)]
-    assert sa.basin_fraction(net, X, flips=flips, settle=settle, rng=seed) == np.mean(np.all(reached == wanted, axis=1))
+    assert sa.basin_fraction(net, X, flips=flips, settle=settle, rng=seed) == np.mean(
+        np.all(reached == wanted, axis=1)
+    )

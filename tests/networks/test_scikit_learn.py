@@ -38,13 +38,17 @@ NETWORKS = [
 
 
 class Binarised(TransformerMixin, BaseEstimator):
-    """A network behind a threshold of 0: scikit-learn's checks feed real numbers, which a memory of +-1 patterns rejects."""
+    """A network behind a threshold of 0: scikit-learn's checks feed real numbers, which a memory of
+    +-1 patterns rejects.
+    """
 
     def __init__(self, net=None):
         self.net = net
 
     def fit(self, X, y=None):
-        self.net_ = clone(self.net).set_params(on_conflict="learn").fit(self._patterns(X, reset=True))
+        self.net_ = (
+            clone(self.net).set_params(on_conflict="learn").fit(self._patterns(X, reset=True))
+        )
         return self
 
     def transform(self, X):
@@ -82,7 +86,9 @@ def test_scikit_learns_checks_of_parameters(net, check):
     check(type(net).__name__, clone(net))
 
 
-@pytest.mark.parametrize("net", [sa.FixedHiddenNetwork(7, kappa=2.0), sa.zoo.HebbianMemory(), sa.OneHotNetwork()])
+@pytest.mark.parametrize(
+    "net", [sa.FixedHiddenNetwork(7, kappa=2.0), sa.zoo.HebbianMemory(), sa.OneHotNetwork()]
+)
 def test_clones_have_the_same_parameters_and_nothing_learned(net):
     X = sa.datasets.random_periodic(4, 60, rng=0)
     net.set_params(on_conflict="learn")
@@ -94,7 +100,14 @@ def test_clones_have_the_same_parameters_and_nothing_learned(net):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("name", NETWORK_NAMES)
 def test_predict_gives_the_next_pattern_of_each_state(name):
-    small = {"n_hidden": 5, "max_epochs": 3, "random_state": 0, "n_latent": 5, "max_steps": 3, "n_init": 1}
+    small = {
+        "n_hidden": 5,
+        "max_epochs": 3,
+        "random_state": 0,
+        "n_latent": 5,
+        "max_steps": 3,
+        "n_init": 1,
+    }
     known = sa.networks.network_class(name)().get_params()
     net = make_network(name, **{key: value for key, value in small.items() if key in known})
     X = sa.datasets.random_sequences(1, 6, 12, rng=0)
@@ -114,5 +127,8 @@ def test_predict_takes_windows_where_the_network_looks_back():
     with pytest.raises(ValueError, match=r"the last 2 patterns, oldest first"):
         net.predict(X)
     for each, state in ((net, windows[0]), (sa.zoo.LookupMemory().fit(X), X[0])):
-        with pytest.raises(ValueError, match=r"X is a single state, and predict takes a batch .*: use step, or X\[None\]"):
+        with pytest.raises(
+            ValueError,
+            match=r"X is a single state, and predict takes a batch .*: use step, or X\[None\]",
+        ):
             each.predict(state)

@@ -60,11 +60,20 @@ def plans(draw, n_in, scale):
         redraw_above=st.sampled_from([math.inf, math.inf, 0.0, 0.5]),
         at_most=st.sampled_from([math.inf, math.inf, 0.0, 1.0]),
     )
-    alone = Epoch(0, 0, draw(st.integers(1, 2)) * scale, at_most=draw(st.sampled_from([math.inf, 1.0])))
+    alone = Epoch(
+        0, 0, draw(st.integers(1, 2)) * scale, at_most=draw(st.sampled_from([math.inf, 1.0]))
+    )
     for_U = Epoch(0, draw(st.integers(1, 2)) * scale, 0)
     first, again = (draw(st.lists(epoch, min_size=least, max_size=7)) for least in (1, 0))
     times = st.integers(0, 9)
-    return [*first, *[for_U] * draw(times), *[alone] * draw(times), *again, *[for_U] * draw(times), *[alone] * draw(times)]
+    return [
+        *first,
+        *[for_U] * draw(times),
+        *[alone] * draw(times),
+        *again,
+        *[for_U] * draw(times),
+        *[alone] * draw(times),
+    ]
 
 
 @settings(max_examples=80)
@@ -84,15 +93,38 @@ def test_kernels_plain_loop_and_oracle_agree_bit_for_bit(data):
     plain = [U.tolist(), V.tolist(), V.T.tolist(), P.tolist(), theta.tolist()]
     pairs = list(zip(inputs.tolist(), targets.tolist(), strict=True))
     reported = [dataclasses.asdict(epoch) for epoch in epochs]
-    expected = oracle_sparse.learn(pairs, drive.tolist(), *plain, dataclasses.asdict(rule), reported, np.random.default_rng(seed))
+    expected = oracle_sparse.learn(
+        pairs,
+        drive.tolist(),
+        *plain,
+        dataclasses.asdict(rule),
+        reported,
+        np.random.default_rng(seed),
+    )
     for compiled in (False, True):
         state = SparseState(
             *(U.copy(), V.copy(), V.T.copy(), P.copy(), theta.copy()),
-            *(np.zeros((n, M), dtype=np.int8), np.zeros(n), np.zeros(n, bool), np.zeros(M, np.int64)),
+            *(
+                np.zeros((n, M), dtype=np.int8),
+                np.zeros(n),
+                np.zeros(n, bool),
+                np.zeros(M, np.int64),
+            ),
         )
-        errors, _ = learn_sparse(inputs, targets, drive, state, rule, epochs, rng=np.random.default_rng(seed), compiled=compiled)
+        errors, _ = learn_sparse(
+            inputs,
+            targets,
+            drive,
+            state,
+            rule,
+            epochs,
+            rng=np.random.default_rng(seed),
+            compiled=compiled,
+        )
         assert errors.tolist() == [list(pair) for pair in expected[: len(errors)]]
-        assert all(pair == (0, 0) for pair in expected[len(errors) :])  # it stops only where nothing more would change
+        assert all(
+            pair == (0, 0) for pair in expected[len(errors) :]
+        )  # it stops only where nothing more would change
         ours = (state.U, state.V, state.Q, state.P, state.theta)
         assert all(np.array_equal(a, b) for a, b in zip(ours, plain, strict=True))
 
@@ -100,40 +132,71 @@ def test_kernels_plain_loop_and_oracle_agree_bit_for_bit(data):
 @settings(max_examples=20, deadline=None)
 @given(st.data())
 def test_kernels_and_plain_loop_agree_bit_for_bit_where_arrays_are_wider_than_a_block(data):
-    """Past the 64 numbers that are added at once, and the 64 presentations for which fields are looked up together."""
-    n, n_in, M = data.draw(st.sampled_from([15, 33, 300])), data.draw(st.integers(2, 140)), data.draw(st.integers(1, 140))
+    """Past the 64 numbers that are added at once, and the 64 presentations for which fields are
+    looked up together.
+    """
+    n, n_in, M = (
+        data.draw(st.sampled_from([15, 33, 300])),
+        data.draw(st.integers(2, 140)),
+        data.draw(st.integers(1, 140)),
+    )
     rng = np.random.default_rng(data.draw(st.integers(0, 2**16)))
-    patterns = np.where(rng.random((n + 1, n_in)) < data.draw(st.sampled_from([0.1, 0.5])), 1, -1).astype(np.int8)
+    patterns = np.where(
+        rng.random((n + 1, n_in)) < data.draw(st.sampled_from([0.1, 0.5])), 1, -1
+    ).astype(np.int8)
     rule, epochs = data.draw(rules(M, 1)), data.draw(plans(n_in, 1))[:3]
-    margins = data.draw(st.sampled_from([1, 10**6]))  # with the larger one every neuron learns in every presentation
+    margins = data.draw(
+        st.sampled_from([1, 10**6])
+    )  # with the larger one every neuron learns in every presentation
     rule = dataclasses.replace(rule, margin=rule.margin * margins)
     U, V = rng.integers(-5, 6, (M, n_in + 1)), rng.integers(-5, 6, (n_in, M))
     P = rng.integers(-4096, 4097, (M, n_in if rule.learn_drive else 0))
-    drive, theta, seed = rng.standard_normal((n, M)), rng.standard_normal(M), int(rng.integers(2**16))
+    drive, theta, seed = (
+        rng.standard_normal((n, M)),
+        rng.standard_normal(M),
+        int(rng.integers(2**16)),
+    )
     results = []
     for compiled in (False, True):
         state = SparseState(
             *(U.copy(), V.copy(), V.T.copy(), P.copy(), theta.copy()),
-            *(np.zeros((n, M), dtype=np.int8), np.zeros(n), np.zeros(n, bool), np.zeros(M, np.int64)),
+            *(
+                np.zeros((n, M), dtype=np.int8),
+                np.zeros(n),
+                np.zeros(n, bool),
+                np.zeros(M, np.int64),
+            ),
         )
         rng = np.random.default_rng(seed)
-        errors, _ = learn_sparse(patterns[:-1], patterns[1:], drive, state, rule, epochs, rng=rng, compiled=compiled)
-        results.append((*dataclasses.astuple(state), errors, rng.integers(2**63)))  # the last: as much was drawn
+        errors, _ = learn_sparse(
+            patterns[:-1], patterns[1:], drive, state, rule, epochs, rng=rng, compiled=compiled
+        )
+        results.append(
+            (*dataclasses.astuple(state), errors, rng.integers(2**63))
+        )  # the last: as much was drawn
     for other in results[1:]:
         assert all(np.array_equal(a, b) for a, b in zip(results[0], other, strict=True))
 
 
 @settings(max_examples=30)
 @given(st.data())
-def test_feedback_that_learns_by_the_update_of_v_is_its_transpose_after_any_number_of_presentations(data):
-    """No neuron reads a weight that is not its own: Q and V are separate arrays in the plain rule."""
+def test_feedback_that_learns_by_the_update_of_v_is_its_transpose_after_any_number_of_presentations(
+    data,
+):
+    """No neuron reads a weight that is not its own: Q and V are separate arrays in the plain
+    rule.
+    """
     found = data.draw(sequences(max_n=5, max_t=6))
     inputs, targets, _ = transitions(*check_sequences(found))
     n, n_in, M = len(inputs), inputs.shape[1], data.draw(st.integers(1, 7))
     rule, epochs = data.draw(rules(M, 1)), data.draw(plans(n_in, 1))
     rng = np.random.default_rng(data.draw(st.integers(0, 2**16)))
     state = SparseState(
-        *(rng.integers(-5, 6, (M, n_in + 1)), np.zeros((n_in, M), dtype=np.int64), np.zeros((M, n_in), dtype=np.int64)),
+        *(
+            rng.integers(-5, 6, (M, n_in + 1)),
+            np.zeros((n_in, M), dtype=np.int64),
+            np.zeros((M, n_in), dtype=np.int64),
+        ),
         *(rng.integers(-4096, 4097, (M, n_in if rule.learn_drive else 0)), rng.standard_normal(M)),
         *(np.zeros((n, M), dtype=np.int8), np.zeros(n), np.zeros(n, bool), np.zeros(M, np.int64)),
     )
@@ -146,20 +209,35 @@ def test_feedback_that_learns_by_the_update_of_v_is_its_transpose_after_any_numb
 @settings(max_examples=30)
 @given(stop=st.integers(1, 45), seed=st.integers(0, 2**16))
 def test_a_callback_can_stop_the_practice_after_any_epoch(stop, seed):
-    """U and V practise neuron by neuron, many epochs at a time; what is left then is what the plain loop leaves."""
+    """U and V practise neuron by neuron, many epochs at a time; what is left then is what the plain
+    loop leaves.
+    """
     X = sa.datasets.random_periodic(9, 4, rng=seed)
     inputs, targets, _ = transitions(*check_sequences([X]))
     rule = SparseSettings(2, True, 1, 9, 9, 1, 40, False, 0.0, 0.0)
     plan = [Epoch(noise=1, hidden_step=2, visible_step=3, choosing=True)] * 4
-    plan += [Epoch(noise=0, hidden_step=2, visible_step=0)] * 10 + [Epoch(noise=0, hidden_step=0, visible_step=1)] * 40
+    plan += [Epoch(noise=0, hidden_step=2, visible_step=0)] * 10 + [
+        Epoch(noise=0, hidden_step=0, visible_step=1)
+    ] * 40
     left = []
     for compiled in (False, True):
         rng = np.random.default_rng(seed)
         M = 6
         U, drive = rng.integers(-3, 4, (M, 5)), rng.standard_normal((8, M))
         state = SparseState(
-            *(U, np.zeros((4, M), dtype=np.int64), np.zeros((M, 4), dtype=np.int64), np.zeros((M, 0), dtype=np.int64)),
-            *(np.zeros(M), np.zeros((8, M), dtype=np.int8), np.zeros(8), np.zeros(8, bool), np.zeros(M, np.int64)),
+            *(
+                U,
+                np.zeros((4, M), dtype=np.int64),
+                np.zeros((M, 4), dtype=np.int64),
+                np.zeros((M, 0), dtype=np.int64),
+            ),
+            *(
+                np.zeros(M),
+                np.zeros((8, M), dtype=np.int8),
+                np.zeros(8),
+                np.zeros(8, bool),
+                np.zeros(M, np.int64),
+            ),
         )
         seen = []
 
@@ -167,7 +245,9 @@ def test_a_callback_can_stop_the_practice_after_any_epoch(stop, seed):
             seen.append(epoch)
             return epoch == stop
 
-        errors, _ = learn_sparse(inputs, targets, drive, state, rule, plan, rng=rng, compiled=compiled, callback=callback)
+        errors, _ = learn_sparse(
+            inputs, targets, drive, state, rule, plan, rng=rng, compiled=compiled, callback=callback
+        )
         assert seen == list(range(1, len(errors) + 1))
         left.append((errors, *dataclasses.astuple(state)))
     assert all(np.array_equal(a, b) for a, b in zip(*left, strict=True))
@@ -175,14 +255,29 @@ def test_a_callback_can_stop_the_practice_after_any_epoch(stop, seed):
 
 @pytest.mark.parametrize("compiled", [False, True])
 def test_a_callback_can_stop_where_v_has_no_error_left(compiled):
-    """Epochs for V alone that are still planned are noted, too, if U is to learn again after them."""
+    """Epochs for V alone that are still planned are noted, too, if U is to learn again after
+    them.
+    """
     x, seen = sa.datasets.random_periodic(5, 20, rng=0).patterns, []
     state = SparseState(
-        *(np.zeros((3, 21), np.int64), np.zeros((20, 3), np.int64), np.zeros((3, 20), np.int64), np.zeros((3, 0), np.int64)),
-        *(np.zeros(3), np.zeros((1, 3), np.int8), np.zeros(1), np.zeros(1, bool), np.zeros(3, np.int64)),
+        *(
+            np.zeros((3, 21), np.int64),
+            np.zeros((20, 3), np.int64),
+            np.zeros((3, 20), np.int64),
+            np.zeros((3, 0), np.int64),
+        ),
+        *(
+            np.zeros(3),
+            np.zeros((1, 3), np.int8),
+            np.zeros(1),
+            np.zeros(1, bool),
+            np.zeros(3, np.int64),
+        ),
     )
     state.V[:], state.Q[:] = 9 * x[1][:, None], 9 * x[1]
-    plan = [Epoch(noise=0, hidden_step=0, visible_step=1)] * 9 + [Epoch(noise=1, hidden_step=1, visible_step=1)] * 9
+    plan = [Epoch(noise=0, hidden_step=0, visible_step=1)] * 9 + [
+        Epoch(noise=1, hidden_step=1, visible_step=1)
+    ] * 9
     rule = SparseSettings(1, True, 1, 9, 9, 1, 9, False, 0.0, 0.0)
 
     def callback(epoch, hidden, visible):
@@ -191,7 +286,14 @@ def test_a_callback_can_stop_where_v_has_no_error_left(compiled):
 
     once = x[:1], x[1:2]
     errors, _ = learn_sparse(
-        *once, np.zeros((1, 3)), state, rule, plan, rng=np.random.default_rng(0), compiled=compiled, callback=callback
+        *once,
+        np.zeros((1, 3)),
+        state,
+        rule,
+        plan,
+        rng=np.random.default_rng(0),
+        compiled=compiled,
+        callback=callback,
     )
     assert seen == [(1, 0), (2, 0), (3, 0), (4, 0)]
     assert len(errors) == 4
@@ -199,7 +301,9 @@ def test_a_callback_can_stop_where_v_has_no_error_left(compiled):
 
 @pytest.mark.parametrize("compiled", [False, True])
 def test_v_continues_alone_where_every_transition_is_made_but_not_with_its_margin(compiled):
-    """`converged_` promises margins: practice that is left is used for them, too; other targets are not."""
+    """`converged_` promises margins: practice that is left is used for them, too; other targets are
+    not.
+    """
     X = sa.datasets.random_periodic(9, 20, rng=0)
     inputs, targets, _ = transitions(*check_sequences([X]))
     n, M, rng = len(inputs), 60, np.random.default_rng(0)
@@ -207,25 +311,41 @@ def test_v_continues_alone_where_every_transition_is_made_but_not_with_its_margi
     practice = Epoch(noise=0, hidden_step=0, visible_step=1)
     redraw = Epoch(noise=0, hidden_step=1, visible_step=1, redraw_above=0.0, at_most=0.01)
     state = SparseState(
-        *(rng.integers(-3, 4, (M, 21)), np.zeros((20, M), dtype=np.int64), np.zeros((M, 20), dtype=np.int64)),
-        *(np.zeros((M, 0), dtype=np.int64), np.zeros(M), np.zeros((n, M), dtype=np.int8), np.zeros(n), np.zeros(n, bool)),
+        *(
+            rng.integers(-3, 4, (M, 21)),
+            np.zeros((20, M), dtype=np.int64),
+            np.zeros((M, 20), dtype=np.int64),
+        ),
+        *(
+            np.zeros((M, 0), dtype=np.int64),
+            np.zeros(M),
+            np.zeros((n, M), dtype=np.int8),
+            np.zeros(n),
+            np.zeros(n, bool),
+        ),
         np.zeros(M, np.int64),
     )
     before = state.targets.copy()
     plan = [practice] * 17
-    errors, converged = learn_sparse(inputs, targets, np.zeros((n, M)), state, rule, plan, rng=rng, compiled=compiled)
+    errors, converged = learn_sparse(
+        inputs, targets, np.zeros((n, M)), state, rule, plan, rng=rng, compiled=compiled
+    )
     assert not state.wrong.any()
     assert errors[-1, 1] > 0
     assert not converged
     plan = [redraw] * 5 + [dataclasses.replace(practice, at_most=0.5)] * 2000
-    errors, converged = learn_sparse(inputs, targets, np.zeros((n, M)), state, rule, plan, rng=rng, compiled=compiled)
+    errors, converged = learn_sparse(
+        inputs, targets, np.zeros((n, M)), state, rule, plan, rng=rng, compiled=compiled
+    )
     assert converged
     assert len(errors) < 2000
     assert np.array_equal(state.targets, before)
 
 
 def largest_margin(A):
-    """The largest least product of a vector of length 1 with the rows of A (Lawson and Hanson's least distance programming)."""
+    """The largest least product of a vector of length 1 with the rows of A (Lawson and Hanson's
+    least distance programming).
+    """
     E, f = np.vstack([A.T, np.ones(len(A))]), np.append(np.zeros(A.shape[1]), 1.0)
     r = E @ nnls(E, f)[0] - f
     return 1 / np.linalg.norm(r[:-1] / r[-1])
@@ -237,8 +357,19 @@ def test_hidden_neurons_that_raise_their_margins_come_near_the_largest_there_is(
     x = np.where(rng.random((n + 1, n_in)) < 0.5, 1, -1).astype(np.int8)
     zeros = np.zeros((n_in, M), dtype=np.int64)
     state = SparseState(
-        *(np.zeros((M, n_in + 1), dtype=np.int64), zeros, zeros.T.copy(), zeros.T[:, :0].copy(), np.zeros(M)),
-        *((rng.random((n, M)) < 0.1).astype(np.int8), np.zeros(n), np.zeros(n, bool), np.zeros(M, np.int64)),
+        *(
+            np.zeros((M, n_in + 1), dtype=np.int64),
+            zeros,
+            zeros.T.copy(),
+            zeros.T[:, :0].copy(),
+            np.zeros(M),
+        ),
+        *(
+            (rng.random((n, M)) < 0.1).astype(np.int8),
+            np.zeros(n),
+            np.zeros(n, bool),
+            np.zeros(M, np.int64),
+        ),
     )
     rule = SparseSettings(1, True, b, 30, 30, 1, 1, False, 0.0, 0.0)
     x_b = np.column_stack([x[:-1], np.full(n, b)]).astype(float)
@@ -264,23 +395,41 @@ def test_hidden_neurons_that_raise_their_margins_come_near_the_largest_there_is(
     decay=st.sampled_from(["auto", True, False]),
 )
 def test_both_engines_learn_the_same_network(found, noise, code, target_from, order, decay):
-    found = [x for x in found if len(x) > order] or [np.array([[1, 1, 1], [1, -1, 1], [-1, 1, 1]], dtype=np.int8)]
-    options = {"noise": noise, "code": code, "target_from": target_from, "order": order, "decay": decay, "on_conflict": "learn"}
+    found = [x for x in found if len(x) > order] or [
+        np.array([[1, 1, 1], [1, -1, 1], [-1, 1, 1]], dtype=np.int8)
+    ]
+    options = {
+        "noise": noise,
+        "code": code,
+        "target_from": target_from,
+        "order": order,
+        "decay": decay,
+        "on_conflict": "learn",
+    }
     nets = [
-        fit_quietly(sa.SparseSequenceAttractor(12, max_epochs=20, random_state=3, engine=engine, **options), found)
+        fit_quietly(
+            sa.SparseSequenceAttractor(12, max_epochs=20, random_state=3, engine=engine, **options),
+            found,
+        )
         for engine in ("exact", "reference")
     ]
     assert same(*nets)
     assert nets[0].converged_ == nets[1].converged_
 
 
-@pytest.mark.parametrize("generator", [np.random.PCG64DXSM, np.random.MT19937, np.random.Philox, np.random.SFC64])
+@pytest.mark.parametrize(
+    "generator", [np.random.PCG64DXSM, np.random.MT19937, np.random.Philox, np.random.SFC64]
+)
 def test_kernels_draw_from_any_generator_what_the_plain_loop_draws(generator):
     X = sa.datasets.random_periodic(30, 40, rng=0)  # more inputs than `TINY`: noise stays
     nets, left = [], []
     for engine in ("exact", "reference"):
         rng = np.random.Generator(generator(7))
-        nets.append(fit_quietly(sa.SparseSequenceAttractor(15, max_epochs=30, random_state=rng, engine=engine), X))
+        nets.append(
+            fit_quietly(
+                sa.SparseSequenceAttractor(15, max_epochs=30, random_state=rng, engine=engine), X
+            )
+        )
         left.append(rng.integers(2**63))
     assert nets[0].noise_ > 0
     assert same(*nets)
@@ -293,8 +442,14 @@ def test_every_instruction_set_learns_the_same_network():
     try:
         for isa in kernels.instruction_sets():
             kernels.use(isa)
-            nets.append(fit_quietly(sa.SparseSequenceAttractor(90, max_epochs=30, random_state=0), X))
-            nets.append(fit_quietly(sa.SparseSequenceAttractor(90, max_epochs=30, noise=0, random_state=0), X))
+            nets.append(
+                fit_quietly(sa.SparseSequenceAttractor(90, max_epochs=30, random_state=0), X)
+            )
+            nets.append(
+                fit_quietly(
+                    sa.SparseSequenceAttractor(90, max_epochs=30, noise=0, random_state=0), X
+                )
+            )
     finally:
         kernels.use(best)
     assert all(same(a, b) for a, b in zip(nets, nets[2:], strict=False))
@@ -319,7 +474,9 @@ def test_v_continues_alone_where_it_has_errors_left_and_stores_more_for_it():
     for seed in range(8):
         X = sa.datasets.random_periodic(181, 60, rng=seed)
         for scores, max_epochs in ((hasty, 750), (patient, "auto")):
-            net = fit_quietly(sa.SparseSequenceAttractor(100, max_epochs=max_epochs, random_state=seed), X)
+            net = fit_quietly(
+                sa.SparseSequenceAttractor(100, max_epochs=max_epochs, random_state=seed), X
+            )
             assert net.n_iter_ <= 750 or max_epochs == "auto"
             scores.append(net.score(X))
     assert all(more >= less for more, less in zip(patient, hasty, strict=True))
@@ -340,7 +497,8 @@ def test_without_noise_learning_ends_with_exactly_zero_errors():
 
 def test_without_a_bias_sparse_codes_do_not_work():
     with_bias, without = (
-        fit_quietly(sa.SparseSequenceAttractor(500, bias=b, max_epochs=60, random_state=0), X200) for b in ("auto", 0)
+        fit_quietly(sa.SparseSequenceAttractor(500, bias=b, max_epochs=60, random_state=0), X200)
+        for b in ("auto", 0)
     )
     assert with_bias.score(X200) == 1.0
     assert without.score(X200) < 0.5
@@ -354,13 +512,20 @@ def test_the_same_call_works_for_moving_digits():
     assert net.noise_ > 0
     assert net.converged_
     first = X.reshape(8, 10, -1)[:, 0]
-    assert np.array_equal(net.recall(sa.noise.flip(first, 60, rng=0), steps=9)[:, 1:], X.reshape(8, 10, -1)[:, 1:])
+    assert np.array_equal(
+        net.recall(sa.noise.flip(first, 60, rng=0), steps=9)[:, 1:], X.reshape(8, 10, -1)[:, 1:]
+    )
 
 
 def test_pictures_that_are_practised_with_noise_from_the_start_leave_hidden_neurons_silent():
     X = sa.datasets.moving_digits(8, length=10, size=40, rng=3)
     first, at_once = (
-        fit_quietly(sa.SparseSequenceAttractor(200, noise=160, clean_first=clean, max_epochs=200, random_state=0), X)
+        fit_quietly(
+            sa.SparseSequenceAttractor(
+                200, noise=160, clean_first=clean, max_epochs=200, random_state=0
+            ),
+            X,
+        )
         for clean in (True, False)
     )
     assert first.score(X) == 1
@@ -376,7 +541,10 @@ def test_a_film_whose_frames_are_nearly_equal_is_learned_without_noise_and_store
 
 
 def test_where_no_hidden_neuron_answers_the_next_pattern_is_plus_one_everywhere():
-    net = fit_quietly(sa.SparseSequenceAttractor(60, random_state=0, max_epochs=60), sa.datasets.random_periodic(20, 40, rng=1))
+    net = fit_quietly(
+        sa.SparseSequenceAttractor(60, random_state=0, max_epochs=60),
+        sa.datasets.random_periodic(20, 40, rng=1),
+    )
     states = sa.datasets.random_periodic(200, 40, rng=2)
     silent = ~net.hidden(states).any(axis=1)
     assert silent.any()
@@ -385,18 +553,35 @@ def test_where_no_hidden_neuron_answers_the_next_pattern_is_plus_one_everywhere(
 
 def test_more_than_one_transition_a_hidden_neuron_changes_the_defaults_and_options_overrule_them():
     X = sa.datasets.random_periodic(90, 40, rng=0)
-    roomy, crowded = (fit_quietly(sa.SparseSequenceAttractor(M, max_epochs=2, random_state=0), X) for M in (200, 70))
+    roomy, crowded = (
+        fit_quietly(sa.SparseSequenceAttractor(M, max_epochs=2, random_state=0), X)
+        for M in (200, 70)
+    )
     assert roomy.noise_ > crowded.noise_
-    given = fit_quietly(sa.SparseSequenceAttractor(70, max_epochs=2, active_weight=2, homeostasis=0.05, random_state=0), X)
+    given = fit_quietly(
+        sa.SparseSequenceAttractor(
+            70, max_epochs=2, active_weight=2, homeostasis=0.05, random_state=0
+        ),
+        X,
+    )
     assert (given.active_weight_, given.homeostasis_) == (2, 0.05)
 
 
-@given(n_in=st.integers(8, 300), n_hidden=st.integers(3, 4000), load=st.floats(0.05, 3), seed=st.integers(0, 9))
+@given(
+    n_in=st.integers(8, 300),
+    n_hidden=st.integers(3, 4000),
+    load=st.floats(0.05, 3),
+    seed=st.integers(0, 9),
+)
 @settings(max_examples=40, deadline=None)
-def test_hidden_neurons_get_no_more_patterns_than_their_inputs_can_distinguish(n_in, n_hidden, load, seed):
+def test_hidden_neurons_get_no_more_patterns_than_their_inputs_can_distinguish(
+    n_in, n_hidden, load, seed
+):
     n = max(2, round(load * n_hidden))
     few = np.random.default_rng(seed).choice(np.array([-1, 1], dtype=np.int8), (60, n_in))
-    X = few[np.arange(n) % 60]  # as many transitions as wanted; how many differ does not matter here
+    X = few[
+        np.arange(n) % 60
+    ]  # as many transitions as wanted; how many differ does not matter here
     values = choose_defaults(sa.SparseSequenceAttractor(n_hidden), X, X, max(1, n_in // 10))
     load = n / n_hidden
     assert values["n_winners"] == 3 or values["n_winners"] * load <= 0.04 * n_in
@@ -405,7 +590,10 @@ def test_hidden_neurons_get_no_more_patterns_than_their_inputs_can_distinguish(n
 
 def test_with_too_many_winners_in_a_crowd_hidden_neurons_fall_silent():
     X = sa.datasets.random_periodic(241, 60, correlation=0.5, rng=0)
-    few, many = (fit_quietly(sa.SparseSequenceAttractor(120, n_winners=k, max_epochs=300, random_state=0), X) for k in (3, 8))
+    few, many = (
+        fit_quietly(sa.SparseSequenceAttractor(120, n_winners=k, max_epochs=300, random_state=0), X)
+        for k in (3, 8)
+    )
     assert few.score(X) > 0.7
     assert few.hidden(X[:-1]).sum(axis=1).mean() > 2.8
     assert many.score(X) < 0.3
@@ -416,7 +604,10 @@ def test_with_too_many_winners_in_a_crowd_hidden_neurons_fall_silent():
 @pytest.mark.parametrize(("T", "N"), [(61, 40), (201, 60), (1001, 100)])
 def test_independent_patterns_are_not_alike_and_correlated_ones_are(how, T, N):
     for seed in range(5):
-        patterns = [sa.datasets.random_periodic(T, N, rng=seed, **each).patterns[:-1] for each in (how, {"correlation": 0.5})]
+        patterns = [
+            sa.datasets.random_periodic(T, N, rng=seed, **each).patterns[:-1]
+            for each in (how, {"correlation": 0.5})
+        ]
         independent, correlated = (how_alike(each, typical_distance(each)) for each in patterns)
         assert independent < 1.1 < correlated
 
@@ -425,9 +616,17 @@ def test_in_a_crowd_patterns_that_are_alike_get_more_feedback_and_are_separated_
     usual, more = [], []
     for seed in range(4):
         X = sa.datasets.random_periodic(201, 80, correlation=0.5, rng=seed)
-        of_random = fit_quietly(sa.SparseSequenceAttractor(100, max_epochs=1), sa.datasets.random_periodic(201, 80, rng=seed))
+        of_random = fit_quietly(
+            sa.SparseSequenceAttractor(100, max_epochs=1),
+            sa.datasets.random_periodic(201, 80, rng=seed),
+        )
         for scores, feedback in ((usual, of_random.learned_feedback_), (more, "auto")):
-            net = fit_quietly(sa.SparseSequenceAttractor(100, learned_feedback=feedback, max_epochs=450, random_state=seed), X)
+            net = fit_quietly(
+                sa.SparseSequenceAttractor(
+                    100, learned_feedback=feedback, max_epochs=450, random_state=seed
+                ),
+                X,
+            )
             scores.append(net.score(X))
         assert net.learned_feedback_ > 1.4 * of_random.learned_feedback_
     assert np.mean(more) > np.mean(usual) + 0.03
@@ -445,7 +644,9 @@ def test_one_seed_gives_one_network_for_any_number_of_threads():
     nets = []
     for threads in (1, 2):
         with threadpool_limits(threads):
-            nets.append(fit_quietly(sa.SparseSequenceAttractor(300, max_epochs=40, random_state=7), X200))
+            nets.append(
+                fit_quietly(sa.SparseSequenceAttractor(300, max_epochs=40, random_state=7), X200)
+            )
     assert same(*nets)
 
 
@@ -482,7 +683,10 @@ def test_a_stream_alone_is_learned():
 
 
 def test_patterns_with_two_successors_are_learned_with_more_context():
-    X = np.array([[1, 1, -1, 1], [1, -1, -1, 1], [1, 1, -1, 1], [-1, 1, 1, 1], [-1, -1, 1, -1]], dtype=np.int8)
+    X = np.array(
+        [[1, 1, -1, 1], [1, -1, -1, 1], [1, 1, -1, 1], [-1, 1, 1, 1], [-1, -1, 1, -1]],
+        dtype=np.int8,
+    )
     with pytest.raises(ValueError, match="order=2"):
         sa.SparseSequenceAttractor(40).fit(X)
     net = sa.SparseSequenceAttractor(40, order="auto", random_state=0).fit(X)
@@ -535,13 +739,17 @@ def test_bad_options_are_rejected_in_one_sentence(options, words):
         sa.SparseSequenceAttractor(**options).fit(sa.datasets.random_periodic(5, 30, rng=0))
 
 
-@pytest.mark.parametrize("options", [{"bias": 1.5}, {"noise": "some"}, {"decay": 1}, {"n_hidden": "many"}, {"eta_visible": "x"}])
+@pytest.mark.parametrize(
+    "options",
+    [{"bias": 1.5}, {"noise": "some"}, {"decay": 1}, {"n_hidden": "many"}, {"eta_visible": "x"}],
+)
 def test_options_of_a_wrong_type_are_rejected(options):
     with pytest.raises(TypeError, match=f"{next(iter(options))} must be"):
         sa.SparseSequenceAttractor(**options).fit(sa.datasets.random_periodic(5, 30, rng=0))
 
 
-# -- the numbers we claim; minutes, on fresh seeds -----------------------------------------------------------------
+# -- the numbers we claim; minutes, on fresh seeds
+# -----------------------------------------------------------------
 
 
 @pytest.mark.slow
@@ -561,7 +769,9 @@ def test_options_of_a_wrong_type_are_rejected(options):
         (1100, 20, 4, 0.6),
     ],
 )
-def test_default_settings_store_up_to_1100_patterns_in_500_hidden_neurons(T, trials, fewest, least_basin):
+def test_default_settings_store_up_to_1100_patterns_in_500_hidden_neurons(
+    T, trials, fewest, least_basin
+):
     found, basins = 0, []
     for trial in range(trials):
         rng = np.random.default_rng([31, T, trial])
@@ -601,7 +811,10 @@ def test_the_convergent_setting_ends_without_errors(T):
 def test_the_convergent_setting_is_the_plain_loop_bit_for_bit_at_full_size():
     X = sa.datasets.random_periodic(300, 100, rng=33)
     nets = [
-        fit_quietly(sa.SparseSequenceAttractor(500, noise=0, max_epochs=60, random_state=0, engine=engine), X)
+        fit_quietly(
+            sa.SparseSequenceAttractor(500, noise=0, max_epochs=60, random_state=0, engine=engine),
+            X,
+        )
         for engine in ("exact", "reference")
     ]
     assert same(*nets)
@@ -620,7 +833,9 @@ def test_sequences_of_moving_digits_are_recalled_in_all_frames(seed, stored, few
 
 
 def tiny_sequences():
-    """XOR, and random loops of so few units that a flip or two may turn one pattern into another."""
+    """XOR, and random loops of so few units that a flip or two may turn one pattern into
+    another.
+    """
     sizes = [(4, 2), (5, 3), (9, 4), (20, 5), (16, 6), (20, 8), (20, 10), (20, 12)]
     return [sa.datasets.xor(), *(sa.datasets.random_periodic(T, N, rng=N) for T, N in sizes)]
 
@@ -637,7 +852,9 @@ def test_tiny_networks_store_what_they_are_given_with_the_defaults(n_hidden):
 def test_a_tiny_network_that_works_with_noise_is_not_learned_again(T):
     X = sa.datasets.random_periodic(T, 12, rng=T)
     by_default = sa.SparseSequenceAttractor(60, max_epochs=60, random_state=0).fit(X)
-    chosen = sa.SparseSequenceAttractor(60, max_epochs=60, random_state=0, noise=by_default.noise_).fit(X)
+    chosen = sa.SparseSequenceAttractor(
+        60, max_epochs=60, random_state=0, noise=by_default.noise_
+    ).fit(X)
     assert by_default.noise_ > 0
     np.testing.assert_array_equal(by_default.U_, chosen.U_)
     np.testing.assert_array_equal(by_default.V_, chosen.V_)
@@ -645,8 +862,15 @@ def test_a_tiny_network_that_works_with_noise_is_not_learned_again(T):
 
 def test_given_noise_is_not_changed_and_learning_that_was_stopped_does_not_start_again():
     X = sa.datasets.xor()
-    assert fit_quietly(sa.SparseSequenceAttractor(60, max_epochs=30, random_state=0, noise=1), X).noise_ == 1
+    assert (
+        fit_quietly(
+            sa.SparseSequenceAttractor(60, max_epochs=30, random_state=0, noise=1), X
+        ).noise_
+        == 1
+    )
     epochs = []
     net = sa.SparseSequenceAttractor(60, random_state=0)
-    fit_quietly(net, X, callback=lambda epoch, hidden, visible: bool(epochs.append(epoch)) or epoch == 2)
+    fit_quietly(
+        net, X, callback=lambda epoch, hidden, visible: bool(epochs.append(epoch)) or epoch == 2
+    )
     assert epochs == [1, 2]

@@ -87,12 +87,20 @@ OTHERS = {
     "no seed": lambda: sa.SequenceAttractor(30),
     "order 2": lambda: sa.SequenceAttractor(30, order=2, random_state=np.random.default_rng(5)),
     "zero start": lambda: sa.SequenceAttractor(30, init_scale=0, random_state=0),
-    "threshold": lambda: sa.FixedHiddenNetwork(30, input_threshold=1.0, max_epochs=5, random_state=0),
-    "plain loop": lambda: sa.SequenceAttractor(30, engine="reference", max_epochs=30, random_state=0),
+    "threshold": lambda: sa.FixedHiddenNetwork(
+        30, input_threshold=1.0, max_epochs=5, random_state=0
+    ),
+    "plain loop": lambda: sa.SequenceAttractor(
+        30, engine="reference", max_epochs=30, random_state=0
+    ),
     "biases": lambda: sa.SequenceAttractor(30, bias=True, random_state=None),
     "learned targets": lambda: sa.LearnedTargetsAttractor(30, random_state=0),
-    "sparse without noise": lambda: sa.SparseSequenceAttractor(30, noise=0, max_epochs=20, random_state=0),
-    "sparse of order 2": lambda: sa.SparseSequenceAttractor(30, order=2, max_epochs=20, random_state=np.random.default_rng(2)),
+    "sparse without noise": lambda: sa.SparseSequenceAttractor(
+        30, noise=0, max_epochs=20, random_state=0
+    ),
+    "sparse of order 2": lambda: sa.SparseSequenceAttractor(
+        30, order=2, max_epochs=20, random_state=np.random.default_rng(2)
+    ),
 }
 ALL = {name: lambda name=name: registered(name) for name in sa.networks.REGISTRY} | OTHERS
 
@@ -111,7 +119,9 @@ def bits(net):
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_every_network_comes_back_bit_for_bit_and_continues_learning_as_if_never_saved(name, tmp_path):
+def test_every_network_comes_back_bit_for_bit_and_continues_learning_as_if_never_saved(
+    name, tmp_path
+):
     net = fit_quietly(ALL[name](), X)
     for _ in range(2):
         net.save(tmp_path / "a.npz")
@@ -135,12 +145,16 @@ class Another(np.random.Generator):
     def __deepcopy__(self, memo):
         return type(self)(self.bit_generator)
 
-    standard_normal = normal = random = uniform = integers = choice = permutation = shuffle = bytes = _draw
+    standard_normal = normal = random = uniform = integers = choice = permutation = shuffle = (
+        bytes
+    ) = _draw
 
 
 @pytest.mark.parametrize("name", ALL)
 def test_a_model_file_outlives_the_random_numbers_of_numpy(name, tmp_path, monkeypatch):
-    """Weights are in the file: they load, and recall the same, where numpy would draw other numbers."""
+    """Weights are in the file: they load, and recall the same, where numpy would draw other
+    numbers.
+    """
     net = fit_quietly(ALL[name](), X)
     cue = X[: net.order_] if net.order_ > 1 else X[0]
     recalled = net.recall(cue, steps=9)
@@ -187,7 +201,9 @@ def digest(header, members):
 
 
 def rewrite(model, change=lambda header: header, arrays=None, compression=zipfile.ZIP_STORED):
-    """Write the model again as a careful attacker would: with a changed header or arrays, and a digest that fits."""
+    """Write the model again as a careful attacker would: with a changed header or arrays, and a
+    digest that fits.
+    """
     with zipfile.ZipFile(model) as old:
         members = {name: old.read(name) for name in old.namelist()}
     header = change(json.loads(members.pop("header.json")))
@@ -217,10 +233,23 @@ def within(part, **changes):
     return lambda header: {**header, part: {**header[part], **changes}}
 
 
-GENERATOR = {"bit_generator": "PCG64", "state": {"state": 2**200, "inc": -1}, "has_uint32": 0, "uinteger": 0}
+GENERATOR = {
+    "bit_generator": "PCG64",
+    "state": {"state": 2**200, "inc": -1},
+    "has_uint32": 0,
+    "uinteger": 0,
+}
 
-OTHER = {"bit_generator": "MT19937", "state": {"key": [1] * 624, "pos": 10**6}}  # numpy would read at this place
-CONSTANT = {"bit_generator": "PCG64", "state": {"state": 0, "inc": 0}, "has_uint32": 0, "uinteger": 0}  # zeros for ever
+OTHER = {
+    "bit_generator": "MT19937",
+    "state": {"key": [1] * 624, "pos": 10**6},
+}  # numpy would read at this place
+CONSTANT = {
+    "bit_generator": "PCG64",
+    "state": {"state": 0, "inc": 0},
+    "has_uint32": 0,
+    "uinteger": 0,
+}  # zeros for ever
 
 
 @pytest.mark.parametrize(
@@ -240,7 +269,10 @@ CONSTANT = {"bit_generator": "PCG64", "state": {"state": 0, "inc": 0}, "has_uint
         (within("parameters", random_state={"__generator__": GENERATOR}), "damaged"),
         (within("parameters", random_state={"__generator__": {}}), "damaged"),
         (within("parameters", random_state={"__generator__": OTHER}), "damaged .*PCG64"),
-        (within("parameters", random_state={"__generator__": CONSTANT}), "damaged .*random generator"),
+        (
+            within("parameters", random_state={"__generator__": CONSTANT}),
+            "damaged .*random generator",
+        ),
         (within("values", n_features_in_=None), "damaged .*n_features_in_"),
         (within("values", n_features_in_=10**30), "damaged"),
         (within("values", order_=2), "damaged .*order_ is 2, but order is 1"),
@@ -261,7 +293,9 @@ CONSTANT = {"bit_generator": "PCG64", "state": {"state": 0, "inc": 0}, "has_uint
         (within("values", __class__="x"), "damaged .*has no '__class__'"),
     ],
 )
-def test_a_header_that_does_not_fit_is_rejected_in_one_sentence_with_the_name_of_the_file(model, change, message):
+def test_a_header_that_does_not_fit_is_rejected_in_one_sentence_with_the_name_of_the_file(
+    model, change, message
+):
     rewrite(model, change)
     with pytest.raises(ValueError, match=message) as rejection:
         sa.load(model)
@@ -309,7 +343,11 @@ def test_an_array_that_does_not_fit_is_named(model, arrays, message):
     [
         (True, {"hidden_bias_": None}, "hidden_bias_ is missing"),
         (True, {"target_bias_": np.zeros(3)}, r"target_bias_ has the shape \(3,\), but M is 30"),
-        (True, {"visible_bias_": np.full(20, np.nan)}, "visible_bias_ has entries that are not finite"),
+        (
+            True,
+            {"visible_bias_": np.full(20, np.nan)},
+            "visible_bias_ has entries that are not finite",
+        ),
         (False, {"hidden_bias_": np.zeros(30)}, "hidden_bias_, but bias is not set"),
     ],
 )
@@ -326,12 +364,22 @@ def test_a_file_holds_biases_if_and_only_if_its_parameter_is_set(tmp_path, bias,
     ("network", "arrays", "message"),
     [
         (sa.LearnedTargetsAttractor, {"Q_": None}, "the array Q_ is missing"),
-        (sa.LearnedTargetsAttractor, {"Q_": np.zeros((30, 3), dtype=np.int64)}, r"Q_ has the shape \(30, 3\), but N is 20"),
+        (
+            sa.LearnedTargetsAttractor,
+            {"Q_": np.zeros((30, 3), dtype=np.int64)},
+            r"Q_ has the shape \(30, 3\), but N is 20",
+        ),
         (sa.LearnedTargetsAttractor, {"Q_": np.zeros((30, 20))}, "Q_ is of float64"),
-        (sa.SequenceAttractor, {"Q_": np.zeros((30, 20), dtype=np.int64)}, "a SequenceAttractor has no 'Q_'"),
+        (
+            sa.SequenceAttractor,
+            {"Q_": np.zeros((30, 20), dtype=np.int64)},
+            "a SequenceAttractor has no 'Q_'",
+        ),
     ],
 )
-def test_a_file_holds_feedback_if_and_only_if_targets_were_learned(tmp_path, network, arrays, message):
+def test_a_file_holds_feedback_if_and_only_if_targets_were_learned(
+    tmp_path, network, arrays, message
+):
     path = tmp_path / "model.npz"
     fit_quietly(network(30, random_state=0), X).save(path)
     sa.load(path)
@@ -357,7 +405,9 @@ def test_a_hostile_time_is_rejected_since_it_would_be_walked_step_by_step(tmp_pa
     path = tmp_path / "model.npz"
     fit_quietly(make_network("innate", n_hidden=8, trials=2, random_state=0), X).save(path)
     rewrite(path, within("parameters", **changed))
-    with pytest.raises(ValueError, match=f"{path} is damaged .pulse must be at most 10000 steps of integration"):
+    with pytest.raises(
+        ValueError, match=f"{path} is damaged .pulse must be at most 10000 steps of integration"
+    ):
         sa.load(path)
 
 
@@ -412,7 +462,9 @@ def test_a_file_sets_only_fitted_attributes_of_networks_of_users(tmp_path):
             sa.load(path)
 
 
-@pytest.mark.parametrize("table", [None, np.ones((3, 3), dtype=np.int8), np.zeros((6, 20), dtype=np.int8)])
+@pytest.mark.parametrize(
+    "table", [None, np.ones((3, 3), dtype=np.int8), np.zeros((6, 20), dtype=np.int8)]
+)
 def test_networks_of_users_that_cannot_make_a_step_are_rejected(tmp_path, table):
     path = tmp_path / "own.npz"
     OwnTable().fit(X).save(path)
@@ -423,7 +475,9 @@ def test_networks_of_users_that_cannot_make_a_step_are_rejected(tmp_path, table)
 
 def test_networks_that_could_not_be_loaded_are_not_saved(tmp_path, model):
     before = model.read_bytes()
-    mersenne = sa.SequenceAttractor(30, random_state=np.random.Generator(np.random.MT19937(1))).fit(X)
+    mersenne = sa.SequenceAttractor(30, random_state=np.random.Generator(np.random.MT19937(1))).fit(
+        X
+    )
     with pytest.raises(TypeError, match="random_state must be made by numpy"):
         mersenne.save(model)
     net = sa.load(model)
@@ -449,7 +503,16 @@ def test_networks_that_could_not_be_loaded_are_not_saved(tmp_path, model):
 def test_every_network_comes_back_with_its_sequences_attached(name, tmp_path):
     """Stored patterns and attached ones have different numbers of rows."""
     known = sa.networks.network_class(name)().get_params()
-    small = {k: v for k, v in {"n_hidden": np.int64(8), "n_latent": 6, "max_epochs": 3, "random_state": 0}.items() if k in known}
+    small = {
+        k: v
+        for k, v in {
+            "n_hidden": np.int64(8),
+            "n_latent": 6,
+            "max_epochs": 3,
+            "random_state": 0,
+        }.items()
+        if k in known
+    }
     net = make_network(name, **small).fit(X)
     attach(net, X)
     net.save(tmp_path / "m.npz")
@@ -488,7 +551,9 @@ def test_metadata_about_sequences_is_checked(model, metadata):
     attach(net, X)
     net.metadata_ |= metadata
     net.save(model)
-    with pytest.raises(ValueError, match="the metadata of the sequences do not fit the model") as error:
+    with pytest.raises(
+        ValueError, match="the metadata of the sequences do not fit the model"
+    ) as error:
         attached(sa.load(model))
     assert "\n" not in str(error.value)
 
@@ -500,9 +565,14 @@ def test_members_that_share_their_bytes_are_not_read(tmp_path):
         archive.writestr("header.json", b"{}")
         archive.writestr("00000000.npy", b"x" * 10**6)
     data = path.read_bytes()
-    end, entry = data.rindex(b"PK\x05\x06"), data[data.rindex(b"PK\x01\x02") : data.rindex(b"PK\x05\x06")]
+    end, entry = (
+        data.rindex(b"PK\x05\x06"),
+        data[data.rindex(b"PK\x01\x02") : data.rindex(b"PK\x05\x06")],
+    )
     copies = b"".join(entry.replace(b"00000000", f"{k:08}".encode()) for k in range(1, 1001))
-    numbers = struct.pack("<HHI", 1002, 1002, int.from_bytes(data[end + 12 : end + 16], "little") + len(copies))
+    numbers = struct.pack(
+        "<HHI", 1002, 1002, int.from_bytes(data[end + 12 : end + 16], "little") + len(copies)
+    )
     path.write_bytes(data[:end] + copies + data[end : end + 8] + numbers + data[end + 16 :])
     tracemalloc.start()
     with pytest.raises(ValueError, match="its members overlap"):
@@ -535,7 +605,9 @@ def test_a_file_of_the_other_order_of_bytes_is_read(model):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_damaged_files_are_rejected_and_nothing_else_happens(model, seed):
-    """A small run of the campaign: bytes flipped, cut, repeated and swapped; the file is rejected, or it is what was saved."""
+    """A small run of the campaign: bytes flipped, cut, repeated and swapped; the file is rejected,
+    or it is what was saved.
+    """
     whole, rng = model.read_bytes(), np.random.default_rng(seed)
     weights = sa.load(model).U_
     rejected = 0
@@ -615,11 +687,16 @@ while True:
 @pytest.mark.slow
 @pytest.mark.parametrize("after", range(1, 6))
 def test_ctrl_c_at_any_moment_leaves_a_whole_file_and_no_other(model, after):
-    """The file is written again and again, and the interruption comes at some moment after it was written `after` times."""
+    """The file is written again and again, and the interruption comes at some moment after it was
+    written `after` times.
+    """
     sa.load(model).save(model)
     whole = model.read_bytes()
     with subprocess.Popen(
-        [sys.executable, "-c", SAVING, str(model)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        [sys.executable, "-c", SAVING, str(model)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
     ) as child:
         for _ in range(after):
             assert child.stdout.readline() == "saved\n"
@@ -630,7 +707,9 @@ def test_ctrl_c_at_any_moment_leaves_a_whole_file_and_no_other(model, after):
 
 
 @pytest.mark.parametrize("where", ["fsync", "replace", "open", "chmod"])
-def test_ctrl_c_around_each_step_of_writing_leaves_the_old_file_and_no_other(model, monkeypatch, where):
+def test_ctrl_c_around_each_step_of_writing_leaves_the_old_file_and_no_other(
+    model, monkeypatch, where
+):
     before, net = model.read_bytes(), sa.OneHotNetwork().fit(X)
     real = getattr(os, where)
 

@@ -28,7 +28,12 @@ def test_the_hebbian_network_is_the_one_written_index_by_index(found, seed):
         assert net.step(state).tolist() == oracle_rivals.next_visible(W, state.tolist())
 
 
-@given(found=sequences(), seed=st.integers(0, 99), lam=st.sampled_from([0, 0.5, 1, 2.5, 4]), tau=st.integers(1, 4))
+@given(
+    found=sequences(),
+    seed=st.integers(0, 99),
+    lam=st.sampled_from([0, 0.5, 1, 2.5, 4]),
+    tau=st.integers(1, 4),
+)
 def test_slow_synapses_are_those_written_index_by_index(found, seed, lam, tau):
     net = fit_quietly(sa.zoo.SlowSynapseMemory(slow_weight=lam, slow_steps=tau), found)
     cues = some_states(seed, found[0].shape[1])
@@ -73,10 +78,13 @@ def test_slow_synapses_are_saved_and_loaded(tmp_path):
     net = sa.zoo.SlowSynapseMemory().fit(X)
     net.save(tmp_path / "net.npz")
     cue = sa.noise.flip(X[1], 6, rng=1)
-    assert np.array_equal(sa.load(tmp_path / "net.npz").recall(cue, steps=12), net.recall(cue, steps=12))
+    assert np.array_equal(
+        sa.load(tmp_path / "net.npz").recall(cue, steps=12), net.recall(cue, steps=12)
+    )
 
 
-# -- a rule of one's own ----------------------------------------------------------------------------------------
+# -- a rule of one's own
+# ----------------------------------------------------------------------------------------
 
 
 def three_factor(W, x, x_next):
@@ -97,7 +105,9 @@ def test_the_papers_rule_passed_by_a_user_is_the_built_in_perceptron():
 
 def test_a_rule_of_ones_own_learns_from_a_stream_and_reports_its_progress():
     seen = []
-    fitted = sa.VisibleNetwork(rule=three_factor, init_scale=0).fit(X, callback=lambda *epoch: seen.append(epoch))
+    fitted = sa.VisibleNetwork(rule=three_factor, init_scale=0).fit(
+        X, callback=lambda *epoch: seen.append(epoch)
+    )
     stream = sa.VisibleNetwork(rule=three_factor, init_scale=0)
     while not getattr(stream, "converged_", False):
         stream.partial_fit(X)
@@ -106,7 +116,9 @@ def test_a_rule_of_ones_own_learns_from_a_stream_and_reports_its_progress():
 
 
 def test_a_callback_that_returns_true_ends_a_rule_of_ones_own():
-    net = fit_quietly(sa.VisibleNetwork(rule=three_factor), X, callback=lambda epoch, *_: epoch == 2)
+    net = fit_quietly(
+        sa.VisibleNetwork(rule=three_factor), X, callback=lambda epoch, *_: epoch == 2
+    )
     assert net.n_iter_ == 2
     assert not net.converged_
 
@@ -116,7 +128,10 @@ def test_a_rule_that_runs_away_is_rejected():
         W *= -1e200
         return 1
 
-    with pytest.raises(ValueError, match="not finite"), np.errstate(over="ignore", invalid="ignore"):
+    with (
+        pytest.raises(ValueError, match="not finite"),
+        np.errstate(over="ignore", invalid="ignore"),
+    ):
         sa.VisibleNetwork(rule=runaway).fit(X)
 
 

@@ -1,4 +1,5 @@
-"""What is uploaded: the wheel and the sdist hold what they should, and nothing of the machine they were made on.
+"""What is uploaded: the wheel and the sdist hold what they should, and nothing of the machine they
+were made on.
 
 `make dist` also installs the wheel into a new environment, which needs the network.
 """
@@ -24,15 +25,21 @@ STEM = f"seqattractor-{sa.__version__}"
 def in_repository(*where):
     """The files that git tracks or would add, as paths relative to the root."""
     if not (ROOT / ".git").exists():
-        pytest.skip("this is not a git repository, so that nothing determines which files belong to it")
+        pytest.skip(
+            "this is not a git repository, so that nothing determines which files belong to it"
+        )
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", *where]
-    names = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout.split("\0")
+    names = subprocess.run(
+        command, cwd=ROOT, check=True, capture_output=True, text=True
+    ).stdout.split("\0")
     return {name for name in names if name and (ROOT / name).exists()}
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A folder with the wheel and the sdist, made as pip would make them, with the hatchling that is installed."""
+    """A folder with the wheel and the sdist, made as pip would make them, with the hatchling that
+    is installed.
+    """
     made = tmp_path_factory.mktemp("dist")
     before = Path.cwd()
     os.chdir(ROOT)
@@ -62,7 +69,9 @@ def sdist(folder):
 def test_the_wheel_holds_the_package_and_nothing_else(wheel):
     installed = {name for name in wheel.namelist() if not name.startswith(f"{STEM}.dist-info/")}
     core = f"seqattractor/engine/{kernels.library_path().name}"
-    assert installed == {name.removeprefix("src/") for name in in_repository("src/seqattractor")} | {core}
+    assert installed == {
+        name.removeprefix("src/") for name in in_repository("src/seqattractor")
+    } | {core}
 
 
 @pytest.mark.parametrize(
@@ -78,16 +87,23 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel):
     ],
 )
 def test_the_wheel_holds_files_that_are_not_python(wheel, name):
-    assert wheel.getinfo(f"seqattractor/{name}").file_size == (ROOT / "src" / "seqattractor" / name).stat().st_size
+    assert (
+        wheel.getinfo(f"seqattractor/{name}").file_size
+        == (ROOT / "src" / "seqattractor" / name).stat().st_size
+    )
 
 
 def test_the_sdist_holds_the_repository_and_nothing_of_the_machine(sdist):
-    held = {member.name.removeprefix(f"{STEM}/") for member in sdist.getmembers() if member.isfile()}
+    held = {
+        member.name.removeprefix(f"{STEM}/") for member in sdist.getmembers() if member.isfile()
+    }
     assert held - {"PKG-INFO"} == in_repository()
 
 
 def test_nobody_who_made_the_sdist_is_named_in_it(sdist):
-    assert {(member.uid, member.gid, member.uname, member.gname) for member in sdist.getmembers()} == {(0, 0, "", "")}
+    assert {
+        (member.uid, member.gid, member.uname, member.gname) for member in sdist.getmembers()
+    } == {(0, 0, "", "")}
 
 
 def test_what_pypi_would_show_is_known_and_true(wheel):
@@ -95,9 +111,15 @@ def test_what_pypi_would_show_is_known_and_true(wheel):
     assert page["Version"] == sa.__version__
     assert page["License-Expression"] == "BSD-3-Clause"
     assert page["Description-Content-Type"] == "text/markdown"
-    assert page.get_payload(decode=True).decode() == (ROOT / "README.md").read_text(encoding="utf-8")
+    assert page.get_payload(decode=True).decode() == (ROOT / "README.md").read_text(
+        encoding="utf-8"
+    )
     assert not [value for name, value in page.items() if "FILL-IN" in value]
-    assert [url for url in page.get_all("Project-URL", []) if not url.split(", ")[1].startswith("https://")] == []
+    assert [
+        url
+        for url in page.get_all("Project-URL", [])
+        if not url.split(", ")[1].startswith("https://")
+    ] == []
 
 
 @pytest.mark.slow
@@ -108,12 +130,18 @@ def test_the_wheel_alone_recalls_and_writes_a_report(folder, wheel, tmp_path):
 
     def run(*words):
         return subprocess.run(
-            [sys.executable, *words], cwd=tmp_path, env=settings, check=True, capture_output=True, text=True
+            [sys.executable, *words],
+            cwd=tmp_path,
+            env=settings,
+            check=True,
+            capture_output=True,
+            text=True,
         ).stdout
 
     code = (
-        "import seqattractor as sa; X = sa.datasets.random_periodic(5, 40, rng=0); "
-        "net = sa.zoo.HebbianMemory().fit(X); print(sa.retrieved(net.recall(X[0], steps=8), X), sa.__file__)"
+        "import seqattractor as sa; X = sa.datasets.random_periodic(5, 40, rng=0); net = "
+        "sa.zoo.HebbianMemory().fit(X); print(sa.retrieved(net.recall(X[0], steps=8), X), "
+        "sa.__file__)"
     )
     right, where = run("-c", code).split(maxsplit=1)
     assert right == "True"

@@ -9,7 +9,19 @@ import pytest
 from numpydoc.docscrape import ClassDoc, FunctionDoc
 
 import seqattractor as sa
-from seqattractor import analysis, datasets, encoders, io, model_selection, networks, noise, plots, replay, study, zoo
+from seqattractor import (
+    analysis,
+    datasets,
+    encoders,
+    io,
+    model_selection,
+    networks,
+    noise,
+    plots,
+    replay,
+    study,
+    zoo,
+)
 from seqattractor._faces import Result
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "api.rst"
@@ -27,7 +39,10 @@ MODULES = {
 
 def public():
     """The functions and classes that a user reaches as sa.<name>, by that name."""
-    for prefix, module in {"": sa, **{f"{name}.": module for name, module in MODULES.items()}}.items():
+    for prefix, module in {
+        "": sa,
+        **{f"{name}.": module for name, module in MODULES.items()},
+    }.items():
         for name in module.__all__:
             thing = getattr(module, name)
             if inspect.isclass(thing) or inspect.isfunction(thing):
@@ -38,7 +53,9 @@ PUBLIC = dict(public())
 
 
 def introduced(cls, method):
-    """A method where it is first defined: classes further down that fill it in need not explain it again."""
+    """A method where it is first defined: classes further down that fill it in need not explain it
+    again.
+    """
     return next(vars(base)[method] for base in reversed(cls.__mro__) if method in vars(base))
 
 
@@ -79,11 +96,22 @@ def test_the_reference_lists_every_public_name_and_no_other():
     assert set(PUBLIC) <= listed
     for package in (analysis, study, networks):
         names = {name for name in package.__all__ if callable(getattr(package, name))}
-        assert {name for name in names if not {name, f"{package.__name__.split('.')[1]}.{name}"} & listed} == set()
+        assert {
+            name
+            for name in names
+            if not {name, f"{package.__name__.split('.')[1]}.{name}"} & listed
+        } == set()
     assert [name for name in listed if pydoc.locate(f"seqattractor.{name}") is None] == []
 
 
-@pytest.mark.parametrize("name", [name for name in plots.__all__ if inspect.isfunction(getattr(plots, name)) and name != "style"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        name
+        for name in plots.__all__
+        if inspect.isfunction(getattr(plots, name)) and name != "style"
+    ],
+)
 def test_every_picture_takes_axes_by_name_or_makes_its_own(name):
     ax = inspect.signature(getattr(plots, name)).parameters["ax"]
     assert ax.kind is ax.KEYWORD_ONLY

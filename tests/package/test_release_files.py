@@ -1,4 +1,6 @@
-"""What a release needs besides the code: one version everywhere, known blanks, workflows and templates that can be read."""
+"""What a release needs besides the code: one version everywhere, known blanks, workflows and
+templates that can be read.
+"""
 
 import re
 import sys
@@ -32,7 +34,9 @@ def test_the_version_is_the_same_everywhere():
     assert PROJECT["dynamic"] == ["version"]
     assert ready.version() == sa.__version__
     assert read_yaml("CITATION.cff")["version"] == sa.__version__
-    changelog = re.findall(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    changelog = re.findall(
+        r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), flags=re.MULTILINE
+    )
     assert changelog[:2] == ["Unreleased", sa.__version__.split(".dev")[0]]
 
 
@@ -52,11 +56,21 @@ def test_blanks_are_found_where_they_are(tmp_path):
     ]
 
 
-def a_release(folder, *, number="1.2.3", cited="1.2.3", day="2027-01-02", logged="1.2.3 - 2027-01-02", urls="[project.urls]"):
+def a_release(
+    folder,
+    *,
+    number="1.2.3",
+    cited="1.2.3",
+    day="2027-01-02",
+    logged="1.2.3 - 2027-01-02",
+    urls="[project.urls]",
+):
     """A repository that is ready for a release, or not quite."""
     (folder / "src" / "seqattractor").mkdir(parents=True)
     (folder / "src" / "seqattractor" / "__init__.py").write_text(f'__version__ = "{number}"\n')
-    (folder / "CITATION.cff").write_text(f"cff-version: 1.2.0\nversion: {cited}\ndate-released: {day}\n")
+    (folder / "CITATION.cff").write_text(
+        f"cff-version: 1.2.0\nversion: {cited}\ndate-released: {day}\n"
+    )
     (folder / "CHANGELOG.md").write_text(f"# Changelog\n\n## Unreleased\n\n## {logged}\n")
     (folder / "pyproject.toml").write_text(f"[project]\n{urls}\n")
     return folder
@@ -70,10 +84,22 @@ def test_a_release_that_agrees_with_itself_is_let_through(tmp_path):
     ("tag", "change", "word"),
     [
         ("v1.2.4", {}, "the tag should be v1.2.3"),
-        ("v1.2.3.dev0", {"number": "1.2.3.dev0", "cited": "1.2.3.dev0", "logged": "1.2.3.dev0 - 2027-01-02"}, "work in progress"),
+        (
+            "v1.2.3.dev0",
+            {"number": "1.2.3.dev0", "cited": "1.2.3.dev0", "logged": "1.2.3.dev0 - 2027-01-02"},
+            "work in progress",
+        ),
         ("v1.2.3", {"cited": "1.2.2"}, "CITATION.cff says version 1.2.2"),
-        ("v1.2.3", {"logged": "1.2.3 (not released yet)"}, "CHANGELOG.md needs the heading '## 1.2.3 - 2027-01-02'"),
-        ("v1.2.3", {"logged": "1.2.3 - 2027-01-03"}, "CHANGELOG.md needs the heading '## 1.2.3 - 2027-01-02'"),
+        (
+            "v1.2.3",
+            {"logged": "1.2.3 (not released yet)"},
+            "CHANGELOG.md needs the heading '## 1.2.3 - 2027-01-02'",
+        ),
+        (
+            "v1.2.3",
+            {"logged": "1.2.3 - 2027-01-03"},
+            "CHANGELOG.md needs the heading '## 1.2.3 - 2027-01-02'",
+        ),
         ("v1.2.3", {"urls": "# [project.urls]"}, "still commented out"),
     ],
 )
@@ -83,7 +109,9 @@ def test_a_release_that_does_not_is_rejected_with_the_reason(tag, change, word, 
 
 
 def test_a_release_without_a_date_is_rejected(tmp_path):
-    assert "CITATION.cff has no date-released." in ready.disagreements("v1.2.3", a_release(tmp_path, day="someday"))
+    assert "CITATION.cff has no date-released." in ready.disagreements(
+        "v1.2.3", a_release(tmp_path, day="someday")
+    )
 
 
 def test_publishing_waits_for_what_only_people_know(capsys):
@@ -109,10 +137,20 @@ def commands(workflow):
 
 
 def test_workflows_run_targets_that_exist():
-    targets = set(re.search(r"^\.PHONY: (.+)$", (ROOT / "Makefile").read_text(), flags=re.MULTILINE)[1].split())
-    asked = {word for line in commands("tests") + commands("publish") for word in re.findall(r"make (\S+)", line)}
+    targets = set(
+        re.search(r"^\.PHONY: (.+)$", (ROOT / "Makefile").read_text(), flags=re.MULTILINE)[
+            1
+        ].split()
+    )
+    asked = {
+        word
+        for line in commands("tests") + commands("publish")
+        for word in re.findall(r"make (\S+)", line)
+    }
     assert {"lint", "test", "dist"} <= asked <= targets
-    (checked,) = re.findall(r"^make -j 2 ([a-z -]+?) *(?:#.*)?$", (ROOT / ".ci/run").read_text(), flags=re.MULTILINE)
+    (checked,) = re.findall(
+        r"^make -j 2 ([a-z -]+?) *(?:#.*)?$", (ROOT / ".ci/run").read_text(), flags=re.MULTILINE
+    )
     checked = checked.split()
     assert checked == ["lint", "test"]
     assert {f"make {target}" for target in checked} <= set(commands("tests"))
@@ -125,7 +163,9 @@ def test_workflows_run_on_the_pythons_that_are_promised():
 
 
 def test_only_the_upload_may_authenticate():
-    """Trusted publishing: no token, a named environment, and the right to an identity only where it is used."""
+    """Trusted publishing: no token, a named environment, and the right to an identity only where it
+    is used.
+    """
     workflow = read_yaml(".github/workflows/publish.yml")
     assert workflow["permissions"] == {"contents": "read"}
     assert {name for name, job in workflow["jobs"].items() if "permissions" in job} == {"upload"}
@@ -154,7 +194,11 @@ def test_the_article_has_its_sections_and_cites_what_is_listed():
     _, head, body = text.split("---\n", 2)
     assert yaml.safe_load(head)["bibliography"] == "paper.bib"
     assert re.findall(r"^# (.+)$", body, flags=re.MULTILINE) == SECTIONS
-    listed = re.findall(r"^@\w+\{(\w+),$", (ROOT / "paper/paper.bib").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    listed = re.findall(
+        r"^@\w+\{(\w+),$",
+        (ROOT / "paper/paper.bib").read_text(encoding="utf-8"),
+        flags=re.MULTILINE,
+    )
     assert len(listed) == len(set(listed))
     assert set(re.findall(r"@(\w+)", body)) == set(listed)
 

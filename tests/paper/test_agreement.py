@@ -13,7 +13,9 @@ from seqattractor.paper.agreement import LEVEL, TABLE_1, compare, describe, holm
 @given(n=st.integers(1, 100), m=st.integers(1, 100), data=st.data())
 def test_the_p_value_is_the_sum_over_all_tables_that_are_no_likelier(n, m, data):
     a, b = data.draw(st.integers(0, n)), data.draw(st.integers(0, m))
-    weights = {k: comb(n, k) * comb(m, a + b - k) for k in range(max(0, a + b - m), min(n, a + b) + 1)}
+    weights = {
+        k: comb(n, k) * comb(m, a + b - k) for k in range(max(0, a + b - m), min(n, a + b) + 1)
+    }
     exact = sum(weight for weight in weights.values() if weight <= weights[a]) / comb(n + m, a + b)
     assert p_value(a, n, b, m) == pytest.approx(exact, rel=1e-6, abs=1e-12)
 
@@ -36,10 +38,12 @@ def test_few_trials_come_with_a_caution():
     assert "only gross differences" in verdict.sentence
 
 
-# -- pooled over cells --------------------------------------------------------------------------------------------------
+# -- pooled over cells
+# --------------------------------------------------------------------------------------------------
 
-# Admissions at Berkeley, 1973 (Bickel, Hammel and O'Connell, Science 187, 1975): six departments, as
-# (admitted men, men, admitted women, women). mantelhaen.test(UCBAdmissions, correct=FALSE) of R gives these numbers.
+# Admissions at Berkeley, 1973 (Bickel, Hammel and O'Connell, Science 187, 1975): six departments,
+# as (admitted men, men, admitted women, women). mantelhaen.test(UCBAdmissions, correct=FALSE) of R
+# gives these numbers.
 BERKELEY = [
     (512, 825, 89, 108),
     (353, 560, 17, 25),
@@ -59,7 +63,9 @@ def test_the_pooled_odds_ratio_and_its_interval_are_those_of_a_textbook():
 
 
 counts = st.integers(1, 60).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
-strata_strategy = st.lists(st.builds(lambda one, other: (*one, *other), counts, counts), min_size=1, max_size=8)
+strata_strategy = st.lists(
+    st.builds(lambda one, other: (*one, *other), counts, counts), min_size=1, max_size=8
+)
 
 
 @given(n=st.integers(2, 200), m=st.integers(2, 200), data=st.data())
@@ -69,7 +75,9 @@ def test_a_single_stratum_has_the_plain_odds_ratio_with_woolfs_interval(n, m, da
     ratio = a * (m - b) / (b * (n - a))
     spread = 1.959964 * sqrt(1 / a + 1 / (n - a) + 1 / b + 1 / (m - b))
     assert pooled.odds_ratio == pytest.approx(ratio)
-    assert [log(end) for end in pooled.interval] == pytest.approx([log(ratio) - spread, log(ratio) + spread], abs=1e-5)
+    assert [log(end) for end in pooled.interval] == pytest.approx(
+        [log(ratio) - spread, log(ratio) + spread], abs=1e-5
+    )
 
 
 @given(strata=strata_strategy)
@@ -99,7 +107,10 @@ def test_the_interval_holds_a_known_ratio_in_95_of_100_cases_and_the_test_errs_i
         inside = wrong = 0
         for _ in range(2000):
             found = pool(
-                [(int(rng.binomial(100, q)), 100, int(rng.binomial(100, p)), 100) for p, q in zip(base, other, strict=True)]
+                [
+                    (int(rng.binomial(100, q)), 100, int(rng.binomial(100, p)), 100)
+                    for p, q in zip(base, other, strict=True)
+                ]
             )
             inside += found.interval[0] <= ratio <= found.interval[1]
             wrong += found.p < 0.05
@@ -108,7 +119,9 @@ def test_the_interval_holds_a_known_ratio_in_95_of_100_cases_and_the_test_errs_i
 
 
 def rows_with(shift):
-    """The paper's counts with some successes more or fewer in every cell that has both successes and failures."""
+    """The paper's counts with some successes more or fewer in every cell that has both successes
+    and failures.
+    """
     return [
         {
             "T": T,
@@ -123,7 +136,9 @@ def rows_with(shift):
 
 
 def test_a_small_difference_in_many_cells_is_found_though_no_cell_shows_it():
-    same, more, fewer = (describe(compare(rows_with(shift)), ["T", "learn"]) for shift in (0, 8, -8))
+    same, more, fewer = (
+        describe(compare(rows_with(shift)), ["T", "learn"]) for shift in (0, 8, -8)
+    )
     assert same.agrees
     assert "no common difference shows" in same.sentence
     assert not more.agrees

@@ -42,7 +42,8 @@ def data(names, request, folder, **options):
     return {name: result.data for name, result in run(names, request, folder, **options).items()}
 
 
-# -- what a target is -----------------------------------------------------------------------------------------------
+# -- what a target is
+# -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", TARGETS)
@@ -53,7 +54,10 @@ def test_every_target_has_a_description_and_cells_that_json_can_hold(name):
     assert target.about
     for request in (Request(), QUICK):
         cells = target.cells(request)
-        keys = {json.dumps(key, sort_keys=True) for key in zip(target.experiments(request), cells, strict=True)}
+        keys = {
+            json.dumps(key, sort_keys=True)
+            for key in zip(target.experiments(request), cells, strict=True)
+        }
         assert len(keys) == len(cells) > 0
         assert json.loads(json.dumps(cells)) == cells
 
@@ -78,7 +82,8 @@ def test_a_figure_and_its_table_share_their_trials():
         assert get_target(figure).cells(Request()) == get_target(table).cells(Request())
 
 
-# -- running ----------------------------------------------------------------------------------------------------------
+# -- running
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
@@ -90,7 +95,9 @@ def test_results_are_the_same_for_any_number_of_processes(tmp_path):
 
 
 def test_another_seed_gives_other_numbers(tmp_path):
-    a, b = (data(["fig3"], Request(trials=1, seed=seed), tmp_path)["fig3"]["rows"] for seed in (0, 1))
+    a, b = (
+        data(["fig3"], Request(trials=1, seed=seed), tmp_path)["fig3"]["rows"] for seed in (0, 1)
+    )
     assert a != b
 
 
@@ -103,7 +110,9 @@ def test_an_interrupted_run_continues_and_ends_with_the_same_result(tmp_path):
         run(["fig3"], QUICK, tmp_path / "a", progress=interrupt)
     shown = []
     continued = data(["fig3"], QUICK, tmp_path / "a", progress=shown.append)
-    assert [(progress.done, progress.total) for progress in shown] == [(done, 44) for done in range(7, 45)]
+    assert [(progress.done, progress.total) for progress in shown] == [
+        (done, 44) for done in range(7, 45)
+    ]
     assert continued == data(["fig3"], QUICK, tmp_path / "b")
 
 
@@ -125,16 +134,22 @@ def test_targets_of_one_experiment_share_their_trials(tmp_path, monkeypatch):
     monkeypatch.setitem(RANDOM_SEQUENCES, "table1", {"T": [10, 20], "M": [500]})
     shown = []
     results = run(["fig5a", "table1"], Request(trials=1), tmp_path, progress=shown.append)
-    assert [(progress.done, progress.total) for progress in shown] == [(done, 4) for done in range(5)]
+    assert [(progress.done, progress.total) for progress in shown] == [
+        (done, 4) for done in range(5)
+    ]
     assert results["fig5a"] == results["table1"]
 
 
-def test_a_failed_trial_is_reported_with_its_reason_and_run_again_by_the_same_command(tmp_path, monkeypatch):
+def test_a_failed_trial_is_reported_with_its_reason_and_run_again_by_the_same_command(
+    tmp_path, monkeypatch
+):
     from seqattractor.paper import theory as reconstruction
 
     with monkeypatch.context() as broken:
         broken.setattr(reconstruction, "sign", lambda field: 1 / 0)
-        with pytest.raises(OSError, match="44 trials of fig3 are missing; the first: ZeroDivisionError"):
+        with pytest.raises(
+            OSError, match="44 trials of fig3 are missing; the first: ZeroDivisionError"
+        ):
             run(["fig3"], QUICK, tmp_path)
     assert data(["fig3"], QUICK, tmp_path) == data(["fig3"], QUICK, tmp_path / "whole")
 
@@ -156,7 +171,9 @@ def run_while_killing_a_worker(folder, **options):
 
 @pytest.mark.slow
 def test_a_killed_worker_changes_nothing(tmp_path):
-    assert run_while_killing_a_worker(tmp_path / "killed") == data(["fig3"], Request(trials=10), tmp_path / "whole")
+    assert run_while_killing_a_worker(tmp_path / "killed") == data(
+        ["fig3"], Request(trials=10), tmp_path / "whole"
+    )
 
 
 @pytest.mark.slow
@@ -166,7 +183,8 @@ def test_a_killed_dask_worker_changes_nothing(tmp_path):
     assert run_while_killing_a_worker(tmp_path / "killed", dask="local") == alone
 
 
-# -- results ----------------------------------------------------------------------------------------------------
+# -- results
+# --------------------------------------------------------------------------------------------------
 
 
 def counted(name, successes_of):
@@ -187,10 +205,17 @@ def test_table_1_has_the_promised_rows():
     assert list(row) == ["T", "M", "learn", "trials", "successes", "interval", "paper"]
     assert (row["M"], row["trials"], row["successes"], row["paper"]) == (500, 100, 50, 52)
     assert row["interval"] == pytest.approx([0.4038, 0.5962], abs=1e-4)
-    assert set(target.csv_rows(result)[0]) == set(row) - {"interval"} | {"low", "high", "p", "p_holm"}
+    assert set(target.csv_rows(result)[0]) == set(row) - {"interval"} | {
+        "low",
+        "high",
+        "p",
+        "p_holm",
+    }
 
 
-@pytest.mark.parametrize(("name", "table", "varied"), [("table1", TABLE_1, "T"), ("table2", TABLE_2, "M")])
+@pytest.mark.parametrize(
+    ("name", "table", "varied"), [("table1", TABLE_1, "T"), ("table2", TABLE_2, "M")]
+)
 def test_the_papers_own_counts_agree_with_the_paper(name, table, varied):
     target, result = counted(name, lambda cell: table[cell["learn"]][cell[varied]])
     verdict = target.verdict(result)
@@ -207,20 +232,33 @@ def test_learned_targets_stand_beside_random_ones():
         k = 90 if cell["targets"] == "learned" and cell["T"] == 80 else 50
         outcomes.append((cell, [{"success": trial < k, **looks} for trial in range(100)]))
     assert len(outcomes) == 30
-    assert all(("learned_feedback" in cell) == (cell["targets"] == "learned") for cell, _ in outcomes)
+    assert all(
+        ("learned_feedback" in cell) == (cell["targets"] == "learned") for cell, _ in outcomes
+    )
     result = target.result(Request(), outcomes)
     sentence = target.verdict(result).sentence
-    assert "in 1 of 15 cells (T = 80: 90 of 100 with learned targets, 50 with random ones)" in sentence
+    assert (
+        "in 1 of 15 cells (T = 80: 90 of 100 with learned targets, 50 with random ones)" in sentence
+    )
     assert "750 with random targets and 790 with learned targets" in sentence
     [counts] = target.tables(result)
     assert len(counts.rows) == 5
     assert counts.rows[2][8] == "90"
-    assert {*looks, "T", "M", "targets", "trials", "successes", "low", "high", "paper"} == set(target.csv_rows(result)[0])
+    assert {*looks, "T", "M", "targets", "trials", "successes", "low", "high", "paper"} == set(
+        target.csv_rows(result)[0]
+    )
 
 
 def test_a_look_at_learned_targets_counts_what_is_wrong():
     """The numbers of a trial, against the network that it made."""
-    settings = {"T": 12, "M": 40, "N": 20, "flips": 3, "targets": "learned", "learned_feedback": 0.2}
+    settings = {
+        "T": 12,
+        "M": 40,
+        "N": 20,
+        "flips": 3,
+        "targets": "learned",
+        "learned_feedback": 0.2,
+    }
     with warnings.catch_warnings(action="ignore"):
         outcome = retrieve_and_look(settings, np.random.SeedSequence(5))
         sequence, network, _, look = map(np.random.default_rng, np.random.SeedSequence(5).spawn(4))
@@ -238,8 +276,12 @@ def test_a_look_at_learned_targets_counts_what_is_wrong():
         for u, z in zip(net.U_, net.hidden_targets(X[t + 1 : t + 2])[0], strict=True)
     ]
     assert outcome["hidden_margin"] == pytest.approx(np.mean(margins))
-    assert outcome["overlap"] == pytest.approx(np.sqrt(np.mean(np.square(off_diagonal(sa.hidden_activity(net, X).overlap)))))
-    assert outcome["changed"] == np.mean(net.hidden_targets(X[1:]) != np.where(X[1:] @ net.P_.T >= 0, 1, -1))
+    assert outcome["overlap"] == pytest.approx(
+        np.sqrt(np.mean(np.square(off_diagonal(sa.hidden_activity(net, X).overlap))))
+    )
+    assert outcome["changed"] == np.mean(
+        net.hidden_targets(X[1:]) != np.where(X[1:] @ net.P_.T >= 0, 1, -1)
+    )
     assert 0 < outcome["changed"] < 1
 
 
@@ -267,7 +309,9 @@ def test_figure_2_is_drawn_with_every_connection(tmp_path):
     circles = sum(len(collection.get_offsets()) for collection in ax.collections)
     assert circles == 5 + 4 + 5 + 4 + 5
     arrows = [text for text in ax.texts if not text.get_text()]
-    assert len(arrows) == 3 * 5 * 4 + 1  # both ways on the left, U and V on the right, and the one between
+    assert (
+        len(arrows) == 3 * 5 * 4 + 1
+    )  # both ways on the left, U and V on the right, and the one between
     plt.close(figure)
 
 
@@ -278,11 +322,15 @@ def test_theorems_and_both_extensions_hold(tmp_path):
 
 
 def test_theorem_4_is_put_to_the_worst_flips_that_it_allows(monkeypatch):
-    """With a larger epsilon than the theorem allows the check must fail: else it would test nothing."""
+    """With a larger epsilon than the theorem allows the check must fail: else it would test
+    nothing.
+    """
     from seqattractor.paper import theory as theorems
 
     state = np.ones((1, 10))
-    weights = np.full((1, 10), 0.11)  # the field is 1.1, above kappa = 1; epsilon < 1 / 0.11 allows 4 flips, and 6 turn the sign
+    weights = np.full(
+        (1, 10), 0.11
+    )  # the field is 1.1, above kappa = 1; epsilon < 1 / 0.11 allows 4 flips, and 6 turn the sign
     assert theorems.withstands(weights, state, np.ones((1, 1)), np.random.default_rng(0))
     monkeypatch.setitem(theorems.LEARNING, "kappa", 1.5)
     assert not theorems.withstands(weights, state, np.ones((1, 1)), np.random.default_rng(0))
@@ -292,13 +340,23 @@ def test_both_readings_of_the_period_are_pooled_against_the_paper():
     target = get_target("pooled")
     cells, experiments = target.cells(Request()), target.experiments(Request())
     assert len(cells) == 100
-    shared = list(zip(experiments[:50], cells[:50], strict=True))  # the first half are the trials of the tables themselves
-    assert shared == [(table, cell) for table in ("table1", "table2") for cell in get_target(table).cells(Request())]
+    shared = list(
+        zip(experiments[:50], cells[:50], strict=True)
+    )  # the first half are the trials of the tables themselves
+    assert shared == [
+        (table, cell)
+        for table in ("table1", "table2")
+        for cell in get_target(table).cells(Request())
+    ]
     assert all(cell["distinct"] == cell["T"] for cell in cells[50:])
 
     def outcomes(shift):
         for cell, table in zip(cells, experiments, strict=True):
-            theirs = TABLE_1[cell["learn"]][cell["T"]] if table == "table1" else TABLE_2[cell["learn"]][cell["M"]]
+            theirs = (
+                TABLE_1[cell["learn"]][cell["T"]]
+                if table == "table1"
+                else TABLE_2[cell["learn"]][cell["M"]]
+            )
             k = theirs + (0 if "distinct" in cell or not 5 < theirs < 90 else shift)
             yield cell, [{"success": True}] * k + [{"success": False}] * (100 - k)
 
@@ -311,14 +369,21 @@ def test_both_readings_of_the_period_are_pooled_against_the_paper():
     figure = target.figure(result)
     plt.close(figure)
     assert [len(table.rows) for table in target.tables(result)] == [5]
-    assert "no difference with T - 1 that would need" in target.verdict(target.result(Request(), list(outcomes(0)))).sentence
+    assert (
+        "no difference with T - 1 that would need"
+        in target.verdict(target.result(Request(), list(outcomes(0)))).sentence
+    )
 
 
 def test_a_period_of_T_has_one_pattern_more(monkeypatch):
     from seqattractor.paper import retrieval as retrieval
 
     lengths = []
-    monkeypatch.setattr(retrieval, "retrieve_with", lambda net, sizes, *streams: lengths.append(sizes["t"]) or {"success": True})
+    monkeypatch.setattr(
+        retrieval,
+        "retrieve_with",
+        lambda net, sizes, *streams: lengths.append(sizes["t"]) or {"success": True},
+    )
     cell = {"T": 10, "M": 20, "N": 30, "flips": 1, "learn": "V"}
     for settings in (cell, {**cell, "distinct": 10}):
         retrieval.retrieve_sequence(settings, np.random.SeedSequence(0))
@@ -342,9 +407,19 @@ def test_figure_1_proves_that_the_toy_sequences_need_hidden_neurons(tmp_path):
 
 @pytest.mark.parametrize(
     ("successes", "trials", "agrees"),
-    [(1, 2, True), (0, 2, None), (4, 5, True), (0, 5, None), (0, 6, False), (49, 100, True), (30, 100, False)],
+    [
+        (1, 2, True),
+        (0, 2, None),
+        (4, 5, True),
+        (0, 5, None),
+        (0, 6, False),
+        (49, 100, True),
+        (30, 100, False),
+    ],
 )
-def test_a_few_failed_retrievals_of_the_toy_sequences_are_no_disagreement(successes, trials, agrees):
+def test_a_few_failed_retrievals_of_the_toy_sequences_are_no_disagreement(
+    successes, trials, agrees
+):
     row = {
         "successes": successes,
         "trials": trials,
@@ -376,7 +451,9 @@ def test_figure_6_recalls_the_walker(tmp_path):
 
 def test_a_worker_with_other_pictures_rejects_the_trial():
     [cell] = get_target("fig6").cells(QUICK)
-    with pytest.raises(ValueError, match="holds other pictures here than where the run was started"):
+    with pytest.raises(
+        ValueError, match="holds other pictures here than where the run was started"
+    ):
         recall_pictures({**cell, "sha256": "of others"}, seed_of(0, "a place", 0))
 
 
@@ -390,11 +467,15 @@ def test_digits_of_the_users_are_named_by_the_pictures_that_trials_get(seed, tmp
 
 @pytest.mark.slow
 def test_tables_1_and_2_agree_with_the_paper(tmp_path):
-    """Cell by cell; pooled we may succeed slightly more often, by what one pattern more explains (docs, "T - 1 or T")."""
+    """Cell by cell; pooled we may succeed slightly more often, by what one pattern more explains
+    (docs, "T - 1 or T").
+    """
     request = Request(trials=40, seed=20)
     for name, result in run(["table1", "table2"], request, tmp_path, jobs=2).items():
         compared = agreement.compare(result.rows())
-        assert min(row["p_holm"] for row in compared) >= agreement.LEVEL, get_target(name).verdict(result).sentence
+        assert min(row["p_holm"] for row in compared) >= agreement.LEVEL, (
+            get_target(name).verdict(result).sentence
+        )
         low, high = agreement.pool_with_paper(compared).interval
         assert low < 1.6
         assert high > 0.8

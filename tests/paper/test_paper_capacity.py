@@ -37,7 +37,12 @@ def outcome(tmp_path_factory):
     results = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(capacity, "FULL", SMALL)
-        run_targets(["capacity"], Request(trials=2), folder / "trials.db", lambda *result: results.append(result))
+        run_targets(
+            ["capacity"],
+            Request(trials=2),
+            folder / "trials.db",
+            lambda *result: results.append(result),
+        )
     [(target, result, seconds)] = results
     assert target is capacity.TARGET
     assert seconds > 0
@@ -45,7 +50,10 @@ def outcome(tmp_path_factory):
 
 
 def rows_of(result):
-    return {(r["part"], r["network"] or r["options"], r["T"], r["flips"]): r for r in result.data["rows"]}
+    return {
+        (r["part"], r["network"] or r["options"], r["T"], r["flips"]): r
+        for r in result.data["rows"]
+    }
 
 
 @pytest.mark.slow
@@ -55,7 +63,9 @@ def test_success_and_basins_are_reported_for_every_network(outcome):
     rows = rows_of(result)
     assert rows["length", "sparse", 20, 3]["successes"] == 2
     assert rows["length", "sparse", 20, 3]["basin"] > 0.9
-    assert rows["length", "one-hot", 20, 3]["basin"] == 1.0  # nothing learned, and every start comes back
+    assert (
+        rows["length", "one-hot", 20, 3]["basin"] == 1.0
+    )  # nothing learned, and every start comes back
     assert rows["length", "dense", 20, 3]["successes"] == 2
     lengths, *_ = target.tables(result)
     assert lengths.rows[0] == ["sparse: success", "2/2", "2/2"]
@@ -66,7 +76,10 @@ def test_ablations_and_digits_are_reported_at_every_length(outcome):
     target, result = outcome
     rows = rows_of(result)
     for T in SMALL["ablation_lengths"]:
-        assert rows["ablation", "everything", T, 3]["basin"] > rows["ablation", "no bias", T, 3]["basin"]
+        assert (
+            rows["ablation", "everything", T, 3]["basin"]
+            > rows["ablation", "no bias", T, 3]["basin"]
+        )
     assert result.rows(part="digits", network="sparse", stored=3)[0]["recalled"] == [3, 3]
     _, _, _, ablations, *_ = target.tables(result)
     assert len(ablations.rows) == len(trials.ABLATIONS)
@@ -84,7 +97,9 @@ def test_the_baseline_of_one_neuron_for_each_pattern_stands_in_every_table_of_su
 
 def test_the_control_gives_the_papers_rule_noise_while_it_learns(outcome):
     target, result = outcome
-    control = next(table for table in target.tables(result) if "flips in the inputs" in table.caption)
+    control = next(
+        table for table in target.tables(result) if "flips in the inputs" in table.caption
+    )
     assert [line[0] for line in control.rows] == [
         "the paper's rule: success",
         "the paper's rule: basin",
@@ -98,8 +113,14 @@ def test_the_control_gives_the_papers_rule_noise_while_it_learns(outcome):
 
 def test_the_control_has_the_margin_that_tuning_chose_and_nothing_else_changed():
     rng = np.random.default_rng(0)
-    published, chosen = (trials.NETWORKS[name](7, rng).get_params() for name in ("paper", trials.TUNED))
-    changed = {key: value for key, value in chosen.items() if key != "random_state" and value != published[key]}
+    published, chosen = (
+        trials.NETWORKS[name](7, rng).get_params() for name in ("paper", trials.TUNED)
+    )
+    changed = {
+        key: value
+        for key, value in chosen.items()
+        if key != "random_state" and value != published[key]
+    }
     assert changed == tuned("attractor", "random").parameters == {"kappa": trials.TUNED_KAPPA}
 
 
@@ -142,7 +163,15 @@ def test_what_happens_inside_is_summed_over_networks(outcome):
 
 
 def test_proven_flips_are_withstood_by_the_networks_that_are_measured():
-    cell = {"part": "inside", "network": "sparse", "N": 40, "M": 80, "T": 20, "flips": 1, "up_to": [0, 1]}
+    cell = {
+        "part": "inside",
+        "network": "sparse",
+        "N": 40,
+        "M": 80,
+        "T": 20,
+        "flips": 1,
+        "up_to": [0, 1],
+    }
     outcome = trials.store_sequences(cell, np.random.SeedSequence(0))
     assert outcome["least_radius"] >= 1
     assert outcome["right"] == [trials.STEPS, trials.STEPS]  # one flip, whichever
@@ -170,7 +199,12 @@ def test_few_failures_end_the_range_of_the_sentence():
     def row(T, successes):
         return {"part": "length", "network": "sparse", "T": T, "successes": successes, "trials": 20}
 
-    assert capacity.longest_stored(Result({"rows": [row(50, 20), row(100, 19), row(200, 18), row(300, 20)]}), "sparse") == 100
+    assert (
+        capacity.longest_stored(
+            Result({"rows": [row(50, 20), row(100, 19), row(200, 18), row(300, 20)]}), "sparse"
+        )
+        == 100
+    )
 
 
 def test_no_basin_is_rounded_up_to_one():
@@ -181,7 +215,15 @@ def test_no_basin_is_rounded_up_to_one():
     "cell",
     [
         {"part": "length", "network": "sparse", "N": 40, "M": 80, "T": 20, "flips": 3},
-        {"part": "inside", "network": "sparse", "N": 40, "M": 80, "T": 20, "flips": 3, "up_to": [0, 5]},
+        {
+            "part": "inside",
+            "network": "sparse",
+            "N": 40,
+            "M": 80,
+            "T": 20,
+            "flips": 3,
+            "up_to": [0, 5],
+        },
     ],
     ids=lambda cell: cell["part"],
 )

@@ -30,7 +30,9 @@ def results(tmp_path_factory):
 def test_it_prints_the_verdicts_and_the_path_of_the_report(results):
     out, outcome = results
     assert outcome.exit_code == 0
-    assert "All four theorems and both extensions held in all 12 random instances." in outcome.output
+    assert (
+        "All four theorems and both extensions held in all 12 random instances." in outcome.output
+    )
     assert str(out / "report.html") in outcome.output
 
 
@@ -42,7 +44,9 @@ def test_every_target_has_its_four_files(results):
         assert len(rows) == {"fig4": 2, "theorems": 6}[name]
         assert (out / f"{name}.png").read_bytes().startswith(b"\x89PNG")
         assert (out / f"{name}.pdf").read_bytes().startswith(b"%PDF")
-    files = {f"{name}.{kind}" for name in ("fig4", "theorems") for kind in ("json", "csv", "png", "pdf")}
+    files = {
+        f"{name}.{kind}" for name in ("fig4", "theorems") for kind in ("json", "csv", "png", "pdf")
+    }
     assert {path.name for path in out.iterdir()} == files | {"report.html", "trials.db"}
 
 
@@ -77,7 +81,9 @@ def test_the_report_needs_nothing_but_itself(results):
     assert all(source.startswith("data:image/") for source in page.sources)
     inside = [link for link in page.links if link.startswith("#")]
     assert all(link[1:] in page.ids for link in inside)
-    assert all((out / link).is_file() for link in page.links if link not in inside)  # the files beside it
+    assert all(
+        (out / link).is_file() for link in page.links if link not in inside
+    )  # the files beside it
     assert "fig4" in page.ids
     assert not re.search(r"https?://|@import|url\(", text)
 
@@ -88,20 +94,32 @@ def test_on_paper_the_report_has_margins_and_light_figures(results):
     assert re.search(r"@page \{ margin: \d+mm", text)
     assert text.count('class="figure on-light"') == text.count('class="figure on-dark"') == 2
     # Dark colours are for screens only: a page is printed on white.
-    assert re.findall(r"@media.*dark.*", text) == ["@media screen and (prefers-color-scheme: dark) {"] * 2
+    assert (
+        re.findall(r"@media.*dark.*", text)
+        == ["@media screen and (prefers-color-scheme: dark) {"] * 2
+    )
     assert ".on-dark { display: none; }" in text
 
 
 def test_the_report_states_settings_seed_machine_and_time(results):
     out, _ = results
     text = (out / "report.html").read_text()
-    for word in ("eta = 0.001", "kappa = 1.0", "<dt>Seed</dt><dd>0</dd>", "<dt>Machine</dt>", "<dt>Time</dt>", "agrees"):
+    for word in (
+        "eta = 0.001",
+        "kappa = 1.0",
+        "<dt>Seed</dt><dd>0</dd>",
+        "<dt>Machine</dt>",
+        "<dt>Time</dt>",
+        "agrees",
+    ):
         assert word in text
 
 
 def test_the_same_seed_gives_the_same_json_byte_for_byte(results, tmp_path):
     out, _ = results
-    again = CliRunner().invoke(command, [*RUN, "--out", str(tmp_path), "--json"], catch_exceptions=False)
+    again = CliRunner().invoke(
+        command, [*RUN, "--out", str(tmp_path), "--json"], catch_exceptions=False
+    )
     assert json.loads(again.stdout)["targets"]["theorems"]["agrees"] is True
     for name in ("fig4.json", "theorems.json"):
         assert (tmp_path / name).read_bytes() == (out / name).read_bytes()
@@ -126,7 +144,9 @@ def test_a_bad_request_is_one_sentence_and_exit_code_2(arguments, words, run, tm
 
 
 def trials_in(path):
-    """All finished trials of a store, with the seconds that each took; none before the store is made."""
+    """All finished trials of a store, with the seconds that each took; none before the store is
+    made.
+    """
     try:
         with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as db:
             return set(db.execute("SELECT point, trial, seconds FROM trials").fetchall())
@@ -152,7 +172,11 @@ def test_ctrl_c_saves_finished_trials_and_the_same_command_resumes(tmp_path):
     before = trials_in(trials)
     assert 10 < len(before) < 2000 * 22
     for out in (stopped, whole):
-        subprocess.run([*run, "--trials", "3", "--jobs", "1", "--out", str(out)], check=True, capture_output=True)
+        subprocess.run(
+            [*run, "--trials", "3", "--jobs", "1", "--out", str(out)],
+            check=True,
+            capture_output=True,
+        )
     assert trials_in(trials) >= before  # nothing was done twice
     assert (stopped / "fig3.json").read_bytes() == (whole / "fig3.json").read_bytes()
 
@@ -160,9 +184,20 @@ def test_ctrl_c_saves_finished_trials_and_the_same_command_resumes(tmp_path):
 @pytest.mark.slow
 def test_a_dask_cluster_gives_the_same_files_as_one_process(tmp_path):
     pytest.importorskip("distributed")
-    run = [sys.executable, "-c", "from seqattractor.cli import main; main()", "reproduce", "table1", "fig4", "--trials", "3"]
+    run = [
+        sys.executable,
+        "-c",
+        "from seqattractor.cli import main; main()",
+        "reproduce",
+        "table1",
+        "fig4",
+        "--trials",
+        "3",
+    ]
     for out, how in (("alone", ["--jobs", "1"]), ("dask", ["--jobs", "2", "--dask", "local"])):
         subprocess.run([*run, *how, "--out", str(tmp_path / out)], check=True, capture_output=True)
     for name in ("table1", "fig4"):
         for kind in ("json", "csv", "png", "pdf"):
-            assert (tmp_path / "dask" / f"{name}.{kind}").read_bytes() == (tmp_path / "alone" / f"{name}.{kind}").read_bytes()
+            assert (tmp_path / "dask" / f"{name}.{kind}").read_bytes() == (
+                tmp_path / "alone" / f"{name}.{kind}"
+            ).read_bytes()

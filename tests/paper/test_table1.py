@@ -11,7 +11,9 @@ PAPER = {("UV", 50): 100, ("UV", 80): 52, ("V", 50): 66, ("V", 80): 2}  # succes
 
 
 def limits(successes, of, trials, level=0.999):
-    """How few and how many successes to expect of a rate that was measured as `successes` of `of`."""
+    """How few and how many successes to expect of a rate that was measured as `successes` of
+    `of`.
+    """
     tail = (1 - level) / 2
     low = beta.ppf(tail, successes, of - successes + 1) if successes else 0.0
     high = beta.ppf(1 - tail, successes + 1, of - successes) if successes < of else 1.0

@@ -4,10 +4,10 @@ import sys
 from types import SimpleNamespace
 
 import numpy as np
-import oracle_replay as plain
 import pytest
 from scipy.stats import binom
 
+import oracle_replay as plain
 import seqattractor as sa
 from seqattractor.replay import _others
 

@@ -53,7 +53,9 @@ def test_notebooks_get_escaped_html_with_few_rows():
 
 def test_rows_become_a_data_frame():
     pytest.importorskip("pandas")
-    assert Temperature(3.5, "Graz").to_pandas().to_dict("records") == [{"degrees": 3.5, "place": "Graz"}]
+    assert Temperature(3.5, "Graz").to_pandas().to_dict("records") == [
+        {"degrees": 3.5, "place": "Graz"}
+    ]
     assert Many(3).to_pandas()["half"].tolist() == [0.0, 0.5, 1.0]
 
 
@@ -74,8 +76,16 @@ def test_a_function_of_plots_draws_a_result(monkeypatch):
 
 
 def test_a_repr_loads_neither_matplotlib_nor_pandas():
-    code = "import sys, seqattractor as s; repr(s.success_rate([1])); print('matplotlib' in sys.modules, 'pandas' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False False\n"
+    code = (
+        "import sys, seqattractor as s; repr(s.success_rate([1])); print('matplotlib' in "
+        "sys.modules, 'pandas' in sys.modules)"
+    )
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        ).stdout
+        == "False False\n"
+    )
 
 
 def results():
@@ -118,12 +128,19 @@ def test_the_certificate_states_what_is_proven():
     X = sa.datasets.random_periodic(20, 60, rng=0)
     certificate = sa.certify(sa.SequenceAttractor(n_hidden=150, random_state=0).fit(X), X)
     low, high = certificate.radius.min(), certificate.radius.max()
-    words = f"any {low} wrong units are corrected in one step, at each of 19 stored transitions (radius {low} to {high}, median 3"
+    words = (
+        f"any {low} wrong units are corrected in one step, at each of 19 stored transitions "
+        f"(radius {low} to {high}, median 3"
+    )
     assert repr(certificate).startswith(f"Certificate: {words}")
     assert [row["radius"] for row in certificate.rows()] == certificate.radius.tolist()
 
 
-@pytest.mark.parametrize("result", [r for r in results() if type(r).__name__ not in NO_PICTURE], ids=lambda r: type(r).__name__)
+@pytest.mark.parametrize(
+    "result",
+    [r for r in results() if type(r).__name__ not in NO_PICTURE],
+    ids=lambda r: type(r).__name__,
+)
 def test_results_draw_themselves_into_given_or_new_axes(result):
     ax = plt.figure().add_subplot()
     assert result.plot(ax) is ax
@@ -139,7 +156,9 @@ def test_every_legend_has_a_place():
         f"{path.name}:{node.lineno}"
         for path in files
         for node in ast.walk(ast.parse(path.read_text()))
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "legend"
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "legend"
         if "loc" not in {keyword.arg for keyword in node.keywords}
     ]
     assert without == []

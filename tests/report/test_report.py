@@ -1,4 +1,6 @@
-"""Pages: one template for all, everything escaped that data bring along, and the files beside them."""
+"""Pages: one template for all, everything escaped that data bring along, and the files beside
+them.
+"""
 
 import csv
 import json
@@ -54,7 +56,9 @@ class Text(HTMLParser):
 @pytest.mark.parametrize(
     "page",
     [
-        lambda s: report_page([s], Request(gait_dir=HOSTILE), command=HOSTILE, seconds=1.0, missing=[HOSTILE]),
+        lambda s: report_page(
+            [s], Request(gait_dir=HOSTILE), command=HOSTILE, seconds=1.0, missing=[HOSTILE]
+        ),
         lambda s: render("compare.html", title=HOSTILE, sections=[s]),
         lambda s: render("inspect.html", name=HOSTILE, lead=HOSTILE, sections=[s]),
     ],
@@ -72,7 +76,11 @@ def test_names_in_data_are_escaped(page):
 
 
 def test_the_files_beside_a_page_are_links_and_stay_beside_it_whatever_they_are_called():
-    page = render("compare.html", title="t", sections=[Section("a", "A", files=["a.json", "b c.csv", "javascript:alert(1)"])])
+    page = render(
+        "compare.html",
+        title="t",
+        sections=[Section("a", "A", files=["a.json", "b c.csv", "javascript:alert(1)"])],
+    )
     assert re.findall('<a href="([^"]*)">([^<]*)</a>', page) == [
         ("a.json", "a.json"),
         ("b%20c.csv", "b c.csv"),
@@ -95,7 +103,10 @@ FIGURE_0 = Figure0(name="fig0", title="Figure 0", about="A line.", trial="")
 
 
 def test_a_result_has_four_files_and_a_section_that_names_them(tmp_path):
-    rows = [{"T": 10, "interval": [0.1, 0.2], "success": True}, {"T": 20, "interval": [0.3, 0.4], "success": None}]
+    rows = [
+        {"T": 10, "interval": [0.1, 0.2], "success": True},
+        {"T": 20, "interval": [0.3, 0.4], "success": None},
+    ]
     shown = write_target(tmp_path, FIGURE_0, Result({"rows": rows}), seconds=1.0)
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(shown.files)
     assert json.loads((tmp_path / "fig0.json").read_text()) == {"rows": rows}
@@ -104,7 +115,12 @@ def test_a_result_has_four_files_and_a_section_that_names_them(tmp_path):
     assert (tmp_path / "fig0.pdf").read_bytes().startswith(b"%PDF")
     assert shown.pictures[0].light == (tmp_path / "fig0.png").read_bytes()
     page = report_page([shown], Request(), command="", seconds=1.0)
-    assert ", ".join(f'<a href="fig0.{kind}">fig0.{kind}</a>' for kind in ("json", "csv", "png", "pdf")) in page
+    assert (
+        ", ".join(
+            f'<a href="fig0.{kind}">fig0.{kind}</a>' for kind in ("json", "csv", "png", "pdf")
+        )
+        in page
+    )
 
 
 def test_a_figure_is_the_same_bytes_again_and_other_ones_in_the_dark():
@@ -127,8 +143,13 @@ def test_the_machine_is_described_once():
 
 def test_a_table_has_a_line_for_each_row_or_a_column_for_each_value():
     rows = [{"T": 10, "rate": 0.25}]
-    assert Table.of(rows, {"length": "T = {T}", "success": "{rate:.0%}"}).rows == [["T = 10", "25%"]]
-    lines = [("success", rows, "{rate:.0%}".format_map), ("none", [{"T": 20, "rate": 0}], "{rate:.0%}".format_map)]
+    assert Table.of(rows, {"length": "T = {T}", "success": "{rate:.0%}"}).rows == [
+        ["T = 10", "25%"]
+    ]
+    lines = [
+        ("success", rows, "{rate:.0%}".format_map),
+        ("none", [{"T": 20, "rate": 0}], "{rate:.0%}".format_map),
+    ]
     table = Table.over("T", lines)
     assert table.columns == ["T", "10", "20"]
     assert table.rows == [["success", "25%", "-"], ["none", "-", "0%"]]

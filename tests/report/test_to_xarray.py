@@ -1,4 +1,6 @@
-"""Results as arrays with named axes: the numbers are those of the rows, and an absent package is named in a sentence."""
+"""Results as arrays with named axes: the numbers are those of the rows, and an absent package is
+named in a sentence.
+"""
 
 import sys
 
@@ -44,7 +46,9 @@ def test_columns_of_the_rows_are_variables_along_an_axis(result, axis):
 def test_the_units_of_an_attack_are_marked():
     certificate = sa.certify(NET, X)
     marked = certificate.to_xarray().breaking_set
-    assert [np.flatnonzero(row).tolist() for row in marked] == [sorted(units.tolist()) for units in certificate.breaking_sets]
+    assert [np.flatnonzero(row).tolist() for row in marked] == [
+        sorted(units.tolist()) for units in certificate.breaking_sets
+    ]
 
 
 def test_lost_starts_by_first_step_and_end():
@@ -52,12 +56,20 @@ def test_lost_starts_by_first_step_and_end():
     data = losses.to_xarray()
     for row in losses.rows():
         of_step = data.starts.sel(first_step=row["first step"])
-        assert {str(end): int(of_step.sel(end=end)) for end in data.end.values} == {k: row[k] for k in list(row)[2:]}
+        assert {str(end): int(of_step.sel(end=end)) for end in data.end.values} == {
+            k: row[k] for k in list(row)[2:]
+        }
     assert data.sizes["start"] == 7
 
 
 def test_sequences_and_attractors_are_time_by_unit():
-    data = sa.Sequences([[1, 1], [1, -1], [-1, 1]], lengths=[1, 2], names=["a", "b"], units=["left", "right"], rate=10)
+    data = sa.Sequences(
+        [[1, 1], [1, -1], [-1, 1]],
+        lengths=[1, 2],
+        names=["a", "b"],
+        units=["left", "right"],
+        rate=10,
+    )
     frame = data.to_xarray().patterns
     assert frame.dims == ("time", "unit")
     assert frame.sel(unit="right").values.tolist() == [1, -1, 1]
@@ -68,8 +80,13 @@ def test_sequences_and_attractors_are_time_by_unit():
 
 def test_a_study_has_an_axis_for_each_setting_that_differs(tmp_path):
     path = tmp_path / "study.db"
-    first = Grid({"network": ["hebbian", "lookup"], "n": 20, "t": [4, 9], "flips": [0, 2]}, trials=2)
-    run_sweep([first, Grid({"network": "attractor", "n": 20, "m": 40, "t": 4, "flips": 0}, trials=2)], path)
+    first = Grid(
+        {"network": ["hebbian", "lookup"], "n": 20, "t": [4, 9], "flips": [0, 2]}, trials=2
+    )
+    run_sweep(
+        [first, Grid({"network": "attractor", "n": 20, "m": 40, "t": 4, "flips": 0}, trials=2)],
+        path,
+    )
     study = read_study(path)
     data = study.to_xarray()
     assert set(data.rate.dims) == {"network", "m", "t", "flips"}
@@ -89,7 +106,10 @@ def test_to_xarray_raises_for_results_without_axes():
 
 def test_without_xarray_one_sentence_explains_how_to_install_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "xarray", None)
-    with pytest.raises(ImportError, match=r'needs xarray, which is not installed: pip install "seqattractor\[xarray\]"'):
+    with pytest.raises(
+        ImportError,
+        match=r'needs xarray, which is not installed: pip install "seqattractor\[xarray\]"',
+    ):
         X.to_xarray()
 
 

@@ -39,10 +39,17 @@ def test_the_pattern_itself_is_left_alone():
     assert (x == 1).all()
 
 
-@given(h=st.integers(1, 12), w=st.integers(1, 12), fraction=st.floats(0.01, 1), seed=st.integers(0, 99))
+@given(
+    h=st.integers(1, 12), w=st.integers(1, 12), fraction=st.floats(0.01, 1), seed=st.integers(0, 99)
+)
 def test_an_occluded_block_is_one_rectangle_inside_the_frame(h, w, fraction, seed):
-    frame = sa.noise.occlude(np.ones(h * w, dtype=int), (h, w), fraction=fraction, rng=seed).reshape(h, w)
-    rows, columns = np.flatnonzero((frame == -1).any(axis=1)), np.flatnonzero((frame == -1).any(axis=0))
+    frame = sa.noise.occlude(
+        np.ones(h * w, dtype=int), (h, w), fraction=fraction, rng=seed
+    ).reshape(h, w)
+    rows, columns = (
+        np.flatnonzero((frame == -1).any(axis=1)),
+        np.flatnonzero((frame == -1).any(axis=0)),
+    )
     assert rows.size
     assert (frame[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1] == -1).all()
 
@@ -78,10 +85,14 @@ def test_impossible_noise_is_rejected(call, message):
         call()
 
 
-MATRIX = np.ones((1, 2), dtype=int).view(np.matrix)  # of which numpy makes no seed: it overflows the stack
+MATRIX = np.ones((1, 2), dtype=int).view(
+    np.matrix
+)  # of which numpy makes no seed: it overflows the stack
 
 
-@pytest.mark.parametrize("seed", [0.5, "a", True, [True], [[1, 2], [3]], memoryview(b"a"), MATRIX, [MATRIX]])
+@pytest.mark.parametrize(
+    "seed", [0.5, "a", True, [True], [[1, 2], [3]], memoryview(b"a"), MATRIX, [MATRIX]]
+)
 def test_a_seed_that_is_none_is_rejected(seed):
     with pytest.raises(TypeError, match="a seed is a whole number"):
         sa.noise.as_generator(seed)

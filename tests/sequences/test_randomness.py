@@ -54,34 +54,68 @@ def seen_by(call):
 def often(net, seed):
     """Trials as the command line makes them."""
     stored, corruption = Stored.of(sa.Sequences(PAIR)), Corruption(flips=N // 2)
-    recall_often(net, PAIR[:1], corruption, 1, trials=1, stored=stored, place=(0, 0), frame_shape=(N,), rng=seed)
+    recall_often(
+        net,
+        PAIR[:1],
+        corruption,
+        1,
+        trials=1,
+        stored=stored,
+        place=(0, 0),
+        frame_shape=(N,),
+        rng=seed,
+    )
 
 
 # What each function draws from a seed, as N numbers.
 DRAWS = {
     "random_periodic": lambda s: sa.datasets.random_periodic(3, N, rng=s)[0],
     "random_sequences": lambda s: sa.datasets.random_sequences(1, 2, N, rng=s)[0],
-    "moving_digits": lambda s: sa.datasets.moving_digits(1, 2, size=40, n_digits=1, rng=s)[0][:: 1600 // N][:N],
+    "moving_digits": lambda s: sa.datasets.moving_digits(1, 2, size=40, n_digits=1, rng=s)[0][
+        :: 1600 // N
+    ][:N],
     "flip": lambda s: sa.noise.flip(ONES, N // 2, rng=s),
     "occlude": lambda s: sa.noise.occlude(ONES, N, fraction=0.5, rng=s),
     "recall": lambda s: Recorder().fit(PAIR).recall(ONES, steps=1, noise=N // 2, rng=s)[1],
-    "basin_fraction": lambda s: seen_by(lambda net: sa.basin_fraction(net, PAIR, flips=N // 2, settle=1, rng=s)),
-    "robustness_curve": lambda s: seen_by(lambda net: sa.robustness_curve(net, PAIR, flips=[N // 2], trials=1, rng=s)),
+    "basin_fraction": lambda s: seen_by(
+        lambda net: sa.basin_fraction(net, PAIR, flips=N // 2, settle=1, rng=s)
+    ),
+    "robustness_curve": lambda s: seen_by(
+        lambda net: sa.robustness_curve(net, PAIR, flips=[N // 2], trials=1, rng=s)
+    ),
     "recall_often": lambda s: seen_by(lambda net: often(net, s)),
-    "inspect_network": lambda s: seen_by(lambda net: inspect_network(net, PAIR, np.array([2]), starts=1, rng=s)),
-    "find_attractors": lambda s: sa.find_attractors(Recorder().fit(PAIR), starts=1, rng=s).attractors[0].patterns[0],
+    "inspect_network": lambda s: seen_by(
+        lambda net: inspect_network(net, PAIR, np.array([2]), starts=1, rng=s)
+    ),
+    "find_attractors": lambda s: (
+        sa.find_attractors(Recorder().fit(PAIR), starts=1, rng=s).attractors[0].patterns[0]
+    ),
 }
 PASSES_ON = {"as_generator": "any caller", "lost_starts": "basin"}
-"""Functions that draw nothing themselves, or what another one draws: `lost_starts` looks into the very starts of `basin`."""
+"""Functions that draw nothing themselves, or what another one draws: `lost_starts` looks into the
+very starts of `basin`.
+"""
 
 
 def public_functions_with_rng():
     """Their names, in all packages that users import from."""
     modules = [sa, sa.datasets, sa.io, sa.noise, sa.analysis, sa.study, sa.networks]
-    things = {name: getattr(module, name) for module in modules for name in getattr(module, "__all__", dir(module))}
+    things = {
+        name: getattr(module, name)
+        for module in modules
+        for name in getattr(module, "__all__", dir(module))
+    }
     things |= {"recall": sa.SequenceMemory.recall}
-    functions = {name: thing for name, thing in things.items() if inspect.isfunction(thing) and not name.startswith("_")}
-    return {name for name, function in functions.items() if "rng" in inspect.signature(function).parameters}
+    functions = {
+        name: thing
+        for name, thing in things.items()
+        if inspect.isfunction(thing) and not name.startswith("_")
+    }
+    return {
+        name
+        for name, function in functions.items()
+        if "rng" in inspect.signature(function).parameters
+    }
 
 
 def test_every_public_function_with_rng_is_looked_at():
@@ -91,7 +125,10 @@ def test_every_public_function_with_rng_is_looked_at():
 @pytest.fixture(scope="module")
 def drawn():
     """What each draws, seed after seed, standardised: (seeds, N)."""
-    values = {name: np.array([draw(seed) for seed in range(SEEDS)], dtype=np.float64) for name, draw in DRAWS.items()}
+    values = {
+        name: np.array([draw(seed) for seed in range(SEEDS)], dtype=np.float64)
+        for name, draw in DRAWS.items()
+    }
     centred = {name: x - x.mean(axis=0) for name, x in values.items()}
     return {name: x / np.maximum(x.std(axis=0), 1e-9) for name, x in centred.items()}
 
@@ -99,7 +136,9 @@ def drawn():
 @pytest.mark.parametrize(("one", "other"), list(combinations(DRAWS, 2)))
 def test_two_functions_with_the_same_seed_draw_unrelated_numbers(drawn, one, other):
     correlation = np.abs(drawn[one].T @ drawn[other] / SEEDS)
-    assert correlation.max() < 6 / np.sqrt(SEEDS)  # six standard deviations; a shared stream gives .3 to 1
+    assert correlation.max() < 6 / np.sqrt(
+        SEEDS
+    )  # six standard deviations; a shared stream gives .3 to 1
 
 
 RANDOM_ARRAYS = ("P_", "U_", "W_", "W_o_", "mask_", "J_", "W_pg_", "A_", "W_in_")
@@ -108,15 +147,29 @@ RANDOM_ARRAYS = ("P_", "U_", "W_", "W_o_", "mask_", "J_", "W_pg_", "A_", "W_in_"
 
 @pytest.fixture(scope="module")
 def weights():
-    """Random weights of every network that has some, seed after seed, standardised: (seeds, weights)."""
+    """Random weights of every network that has some, seed after seed, standardised: (seeds,
+    weights).
+    """
     drawn = {}
     for name in network_names():
         known = parameters_of(name)
-        if "random_state" not in known or name == "clone-hmm":  # what that draws is forgotten when it counts: entries are 0 or 1
+        if (
+            "random_state" not in known or name == "clone-hmm"
+        ):  # what that draws is forgotten when it counts: entries are 0 or 1
             continue
-        small = {"n_hidden": 1, "n_latent": 1, "max_epochs": 1, "trials": 1, "init_scale": 1, "connectivity": 0.5}
+        small = {
+            "n_hidden": 1,
+            "n_latent": 1,
+            "max_epochs": 1,
+            "trials": 1,
+            "init_scale": 1,
+            "connectivity": 0.5,
+        }
         small = {key: value for key, value in small.items() if key in known}
-        nets = [fit_quietly(make_network(name, **small, random_state=seed), PAIR) for seed in range(SEEDS)]
+        nets = [
+            fit_quietly(make_network(name, **small, random_state=seed), PAIR)
+            for seed in range(SEEDS)
+        ]
         first = next(key for key in RANDOM_ARRAYS if hasattr(nets[0], key))
         values = np.array([getattr(net, first).ravel() for net in nets])
         drawn[name] = (values - values.mean(axis=0)) / np.maximum(values.std(axis=0), 1e-9)
@@ -131,6 +184,12 @@ def test_a_network_with_the_same_seed_draws_unrelated_weights(drawn, weights, on
 
 
 def test_flips_with_the_seed_of_the_patterns_take_both_kinds_of_units():
-    turned = [sa.noise.flip(x := sa.datasets.random_periodic(2, 100, rng=s)[0], 10, rng=s) != x for s in range(50)]
-    on = [float((sa.datasets.random_periodic(2, 100, rng=s)[0][where] > 0).mean()) for s, where in enumerate(turned)]
+    turned = [
+        sa.noise.flip(x := sa.datasets.random_periodic(2, 100, rng=s)[0], 10, rng=s) != x
+        for s in range(50)
+    ]
+    on = [
+        float((sa.datasets.random_periodic(2, 100, rng=s)[0][where] > 0).mean())
+        for s, where in enumerate(turned)
+    ]
     assert 0.4 < np.mean(on) < 0.6

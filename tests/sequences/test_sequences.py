@@ -21,14 +21,18 @@ def test_an_array_of_sequences_time_and_units_is_a_list_of_sequences():
     assert np.array_equal(ours.V_, theirs.V_)
     assert ours.score(X) == ours.partial_fit(X).score(X) == 1
     assert np.array_equal(sa.certify(ours, X).radius, sa.certify(ours, list(X)).radius)
-    assert sa.basin_fraction(ours, X, flips=1, rng=0) == sa.basin_fraction(ours, list(X), flips=1, rng=0)
+    assert sa.basin_fraction(ours, X, flips=1, rng=0) == sa.basin_fraction(
+        ours, list(X), flips=1, rng=0
+    )
     assert not sa.find_conflicts(X)
     assert sa.close_loops(X, order=1).lengths.tolist() == S.lengths.tolist()
 
 
 def test_numbers_of_sequences_time_and_units_get_advice_that_keeps_the_sequences():
     numbers = np.random.default_rng(0).random((3, 5, 20))
-    with pytest.raises(ValueError, match=r"X\[0, 0, 0\] is .*; convert your data with (.*)\.$") as caught:
+    with pytest.raises(
+        ValueError, match=r"X\[0, 0, 0\] is .*; convert your data with (.*)\.$"
+    ) as caught:
         check_sequences(numbers)
     advice = str(caught.value).partition("convert your data with ")[2].rstrip(".")
     taken = eval(advice.replace("threshold=...", "threshold=0.5"), {"sa": sa, "X": numbers})
@@ -124,7 +128,12 @@ def test_binarize_takes_booleans_and_finds_the_middle_by_itself():
         ([[1, -1], [1]], None, ValueError, "rows of X differ in length"),
         ([[[1, -1], [1]]], None, ValueError, "rows of X.0. differ in length"),
         ([1, -1], None, ValueError, "two dimensions"),
-        (np.ones((3, 2, 2)), [2, 4], ValueError, r"X is an array of 3 sequences, whose lengths are known: leave lengths out"),
+        (
+            np.ones((3, 2, 2)),
+            [2, 4],
+            ValueError,
+            r"X is an array of 3 sequences, whose lengths are known: leave lengths out",
+        ),
         (np.array([[[1, 1], [2, 1]]]), None, ValueError, r"X\[0, 1, 0\] is 2"),
         (np.ones((3, 1, 2)), None, ValueError, "sequence 0 has 1 pattern"),
         (np.ones((2, 0, 2)), None, ValueError, "X is empty"),
@@ -169,7 +178,9 @@ def test_bad_frames_get_one_clear_sentence():
 
 def test_the_context_of_a_long_silence_is_found_as_quickly_as_a_short_one():
     X = -np.ones((20_000, 3), dtype=np.int8)
-    X[0, 0] = X[-1, 1] = 1  # only a context that reaches back to the beginning shows when the silence ends
+    X[0, 0] = X[-1, 1] = (
+        1  # only a context that reaches back to the beginning shows when the silence ends
+    )
     found = sa.find_conflicts(X)
     assert (len(found), found.context) == (1, 19_998)
     assert sa.find_conflicts(X[:-1]).context == 1
@@ -179,7 +190,9 @@ def test_the_context_of_a_long_silence_is_found_as_quickly_as_a_short_one():
 def test_the_least_context_is_the_least_that_leaves_no_conflict(seed):
     rng = np.random.default_rng(seed)
     lengths = rng.integers(2, 14, size=rng.integers(1, 4))
-    X = rng.choice(np.array([-1, 1], dtype=np.int8), size=(lengths.sum(), rng.integers(1, 3)), p=[0.7, 0.3])
+    X = rng.choice(
+        np.array([-1, 1], dtype=np.int8), size=(lengths.sum(), rng.integers(1, 3)), p=[0.7, 0.3]
+    )
     context = sa.find_conflicts(X, lengths).context
     pieces = np.split(X, np.cumsum(lengths)[:-1])
 

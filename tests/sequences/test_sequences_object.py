@@ -152,7 +152,10 @@ def test_an_array_of_three_dimensions_is_sequences_of_equal_length():
     X = sa.Sequences(array, names=["a", "b", "c"])
     assert np.array_equal(X.split(), array)
     assert array.flags.writeable
-    with pytest.raises(ValueError, match="patterns is an array of 3 sequences, whose lengths are known: leave lengths out"):
+    with pytest.raises(
+        ValueError,
+        match="patterns is an array of 3 sequences, whose lengths are known: leave lengths out",
+    ):
         sa.Sequences(array, lengths=[5, 10])
 
 
@@ -164,9 +167,15 @@ def test_an_unknown_attribute_is_named():
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
-        ({"patterns": [[1, 2]]}, r"patterns must hold only -1 and \+1, or only 0 and 1, but patterns\[0, 1\] is 2"),
+        (
+            {"patterns": [[1, 2]]},
+            r"patterns must hold only -1 and \+1, or only 0 and 1, but patterns\[0, 1\] is 2",
+        ),
         ({"lengths": [3]}, "lengths sum to 3"),
-        ({"frame_shape": (3, 1)}, r"a frame of shape \(3, 1\) has 3 units, but the patterns have 2"),
+        (
+            {"frame_shape": (3, 1)},
+            r"a frame of shape \(3, 1\) has 3 units, but the patterns have 2",
+        ),
         ({"names": ["a", "b"]}, "there are 2 names for 1 sequences"),
         ({"units": ["a"]}, "there are 1 names for 2 columns"),
         ({"rate": 0}, "rate must be above 0"),
@@ -186,7 +195,10 @@ def test_fields_that_do_not_fit_are_rejected_with_a_sentence(fields, words):
     [
         (LOOP, "Sequences: 1 loop of 8 patterns, 30 units"),
         (TWO, "Sequences: 2 sequences of 6 patterns, 30 units"),
-        (sa.Sequences([[1], [1], [-1]], [1, 2]), "Sequences: 2 sequences of 1 to 2 patterns, 1 unit"),
+        (
+            sa.Sequences([[1], [1], [-1]], [1, 2]),
+            "Sequences: 2 sequences of 1 to 2 patterns, 1 unit",
+        ),
         (sa.datasets.walker(), "Sequences: 1 loop of 104 patterns, 88 x 128 pixels"),
         (sa.datasets.tune(), "Sequences: 1 loop of 33 patterns, 30 units, 4 frames per second"),
         (sa.datasets.place_cells(10), "Sequences: 1 loop of 11 patterns, 16 x 16 units"),
@@ -229,7 +241,9 @@ def test_networks_and_analysis_take_it_and_use_its_lengths():
     assert np.array_equal(net.U_, same.U_)
     assert net.score(TWO) == net.score(as_list) == 1
     assert np.array_equal(sa.certify(net, TWO).radius, sa.certify(net, as_list).radius)
-    assert sa.basin_fraction(net, TWO, flips=2, rng=0) == sa.basin_fraction(net, as_list, flips=2, rng=0)
+    assert sa.basin_fraction(net, TWO, flips=2, rng=0) == sa.basin_fraction(
+        net, as_list, flips=2, rng=0
+    )
     assert sa.find_conflicts(TWO).context == 1
     assert bool(sa.separable(TWO)) == bool(sa.separable(as_list))
     loop = fit_quietly(sa.SequenceAttractor(80, random_state=0), LOOP)
@@ -276,7 +290,9 @@ def test_a_model_keeps_its_sequences(tmp_path, patterns):
         assert (known.sequences.names, known.sequences.closed) == (["tune"], 1)
 
 
-@pytest.mark.parametrize("X", [sa.datasets.moving_digits(3, 4), TWO, sa.datasets.xor()], ids=["pictures", "two", "one"])
+@pytest.mark.parametrize(
+    "X", [sa.datasets.moving_digits(3, 4), TWO, sa.datasets.xor()], ids=["pictures", "two", "one"]
+)
 def test_it_can_be_looked_at(X):
     import matplotlib.pyplot as plt
 

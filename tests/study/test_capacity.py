@@ -118,7 +118,9 @@ def test_a_network_that_never_reaches_the_rate_has_no_capacity():
 
 @settings(max_examples=20)
 @given(st.integers(10, 200), st.integers(0, 8), st.integers(1, 8))
-def test_more_successes_never_lower_a_capacity_and_more_failures_never_raise_its_upper_end(T, first, more):
+def test_more_successes_never_lower_a_capacity_and_more_failures_never_raise_its_upper_end(
+    T, first, more
+):
     def known(successes, failures):
         curve = SuccessCurve(0.9, t_max=500)
         curve.learn([T], [successes], [successes + failures])
@@ -132,11 +134,16 @@ def test_a_failed_trial_ends_a_search_with_its_error():
     search = Search({"network": "lookup", "n": 3})
     trial = search.next_trials()[0]
     with pytest.raises(ValueError, match="failed: ValueError: there are only 8"):
-        search.tell(Finished(trial, None, "ValueError: there are only 8 patterns", 0.0, "here", "1"))
+        search.tell(
+            Finished(trial, None, "ValueError: there are only 8 patterns", 0.0, "here", "1")
+        )
 
 
 def small_searches():
-    return [Search({"network": "hebbian", "n": n, "flips": 1}, success=0.5, max_trials=24, seed=3) for n in (20, 40)]
+    return [
+        Search({"network": "hebbian", "n": n, "flips": 1}, success=0.5, max_trials=24, seed=3)
+        for n in (20, 40)
+    ]
 
 
 def numbers(found):
@@ -160,7 +167,10 @@ def test_a_map_does_not_depend_on_the_executor_and_is_resumed_where_it_stopped(t
             capacities(small_searches(), store, few)
         assert len(list(store.rows())) == 10
         done = []
-        assert numbers(capacities(small_searches(), store, in_this_process, progress=done.append)) == alone
+        assert (
+            numbers(capacities(small_searches(), store, in_this_process, progress=done.append))
+            == alone
+        )
         assert len(list(store.rows())) == sum(each[3] for each in alone)
 
 
@@ -185,7 +195,9 @@ EVERYWHERE = [{"n": n, "m": m, "sequences": 1} for n in (50, 100, 200) for m in 
 
 
 def test_a_power_law_is_found_where_there_is_one():
-    law = fit_law([capacity(round(0.5 * each["n"] ** 0.8 * each["m"] ** 0.3), **each) for each in EVERYWHERE])
+    law = fit_law(
+        [capacity(round(0.5 * each["n"] ** 0.8 * each["m"] ** 0.3), **each) for each in EVERYWHERE]
+    )
     assert isinstance(law, PowerLaw)
     assert law.exponents["n"][0] == pytest.approx(0.8, abs=0.03)
     assert law.exponents["m"][0] == pytest.approx(0.3, abs=0.03)
@@ -194,7 +206,12 @@ def test_a_power_law_is_found_where_there_is_one():
 
 
 def test_a_law_that_saturates_is_found_where_there_is_one():
-    law = fit_law([capacity(round(0.7 * each["n"] / (1 + 0.5 * each["n"] / each["m"])), **each) for each in EVERYWHERE])
+    law = fit_law(
+        [
+            capacity(round(0.7 * each["n"] / (1 + 0.5 * each["n"] / each["m"])), **each)
+            for each in EVERYWHERE
+        ]
+    )
     assert isinstance(law, SaturatingLaw)
     assert law.a[0] == pytest.approx(0.7, abs=0.02)
     assert law.c[0] == pytest.approx(0.5, abs=0.05)
@@ -202,9 +219,14 @@ def test_a_law_that_saturates_is_found_where_there_is_one():
 
 
 def test_capacities_that_grow_with_m_alone_are_not_reported_to_saturate():
-    """A trace of saturation that the scatter hides; two numbers explain it as well as three, but one of them is meaningless."""
+    """A trace of saturation that the scatter hides; two numbers explain it as well as three, but
+    one of them is meaningless.
+    """
     scatter = (0.1, -0.1, -0.1, 0.1)
-    lengths = [1.8 * each["m"] * (1 - 0.0003 * each["m"] / each["n"]) * (1 + scatter[k % 4]) for k, each in enumerate(EVERYWHERE)]
+    lengths = [
+        1.8 * each["m"] * (1 - 0.0003 * each["m"] / each["n"]) * (1 + scatter[k % 4])
+        for k, each in enumerate(EVERYWHERE)
+    ]
     law = fit_law([capacity(round(T), **each) for T, each in zip(lengths, EVERYWHERE, strict=True)])
     assert isinstance(law, PowerLaw)
     assert law.exponents["m"][0] == pytest.approx(1, abs=0.2)
@@ -217,14 +239,20 @@ def test_length_against_number_of_sequences_has_a_law_of_its_own():
 
 def test_a_law_needs_two_more_capacities_than_it_has_numbers():
     sizes = (50, 100, 200, 400)
-    assert fit_law([capacity(n // 3, n=n, m=None, sequences=1) for n in sizes[:3]]) is None  # would fit nearly any three
+    assert (
+        fit_law([capacity(n // 3, n=n, m=None, sequences=1) for n in sizes[:3]]) is None
+    )  # would fit nearly any three
     assert fit_law([capacity(n // 3, n=n, m=None, sequences=1) for n in sizes]) is not None
 
 
 def test_no_law_is_reported_to_hold_to_within_0_percent():
     power = fit_law([capacity(n, n=n, m=None, sequences=1) for n in (50, 100, 200, 400)])
     saturating = fit_law(
-        [capacity(round(700 * n / (1 + 5 * n / m)), n=n, m=m, sequences=1) for n in (1000, 2000, 4000) for m in (1000, 4000)]
+        [
+            capacity(round(700 * n / (1 + 5 * n / m)), n=n, m=m, sequences=1)
+            for n in (1000, 2000, 4000)
+            for m in (1000, 4000)
+        ]
     )
     assert isinstance(power, PowerLaw)
     assert isinstance(saturating, SaturatingLaw)
@@ -235,9 +263,16 @@ def test_no_law_is_reported_to_hold_to_within_0_percent():
 
 def test_a_law_names_exponents_that_the_capacities_do_not_resolve():
     scatter = (1.3, 0.75, 1.25, 0.8, 1.0, 1.3, 0.7, 1.2, 0.9)
-    law = fit_law([capacity(round(each["m"] * k), **each) for each, k in zip(EVERYWHERE, scatter, strict=True)])
+    law = fit_law(
+        [
+            capacity(round(each["m"] * k), **each)
+            for each, k in zip(EVERYWHERE, scatter, strict=True)
+        ]
+    )
     assert "(these capacities do not resolve the exponent of N)" in str(law)
-    assert "resolve" not in str(fit_law([capacity(each["n"] * each["m"] // 50, **each) for each in EVERYWHERE]))
+    assert "resolve" not in str(
+        fit_law([capacity(each["n"] * each["m"] // 50, **each) for each in EVERYWHERE])
+    )
 
 
 def test_a_law_needs_settings_that_are_numbers():
@@ -264,10 +299,17 @@ def test_the_command_writes_a_table_a_figure_and_json(tmp_path):
     assert "hebbian, N = 20, 1 flip: T = " in reported.output
     assert "Law: T = " in reported.output
     rows = list(csv.DictReader((tmp_path / "c.csv").read_text().splitlines()))
-    assert [(row["n"], row["flips"]) for row in rows] == [("20", "1"), ("30", "2"), ("40", "2"), ("50", "2")]
+    assert [(row["n"], row["flips"]) for row in rows] == [
+        ("20", "1"),
+        ("30", "2"),
+        ("40", "2"),
+        ("50", "2"),
+    ]
     assert all(int(row["low"]) <= int(row["t"]) <= int(row["high"]) for row in rows)
     assert (tmp_path / "c.png").read_bytes().startswith(b"\x89PNG")
-    again = CliRunner().invoke(command, [*options, "--study", str(tmp_path / "s.db"), "--json"], catch_exceptions=False)
+    again = CliRunner().invoke(
+        command, [*options, "--study", str(tmp_path / "s.db"), "--json"], catch_exceptions=False
+    )
     found = json.loads(again.stdout)["capacities"]
     assert [str(each["t"]) for each in found] == [row["t"] for row in rows]
 
@@ -290,7 +332,8 @@ def test_a_worker_that_is_killed_changes_nothing_in_a_capacity(dask):
     assert there.rows() == sa.measure_capacity("hebbian", **options).rows()
 
 
-# -- networks of the user's, and flips as a share of N --------------------------------------------------------------
+# -- networks of the user's, and flips as a share of N
+# --------------------------------------------------------------
 
 
 class Forgetful(sa.zoo.LookupMemory):
@@ -311,17 +354,27 @@ def test_a_network_with_settings_of_the_users_is_searched_as_it_is(tmp_path):
     assert repr(found).startswith("CapacityMap: SequenceAttractor, N = 20, M = 60, 2 flips: T = ")
     assert not hasattr(net, "U_")  # copies have learned
     done = []
-    assert sa.measure_capacity(net, **FEW, study=tmp_path / "s.db", progress=done.append).rows() == found.rows()
+    assert (
+        sa.measure_capacity(net, **FEW, study=tmp_path / "s.db", progress=done.append).rows()
+        == found.rows()
+    )
     assert not done  # every trial was there
-    other = sa.measure_capacity(sa.SequenceAttractor(60, kappa=5.0), **FEW, study=tmp_path / "s.db", progress=done.append)
+    other = sa.measure_capacity(
+        sa.SequenceAttractor(60, kappa=5.0), **FEW, study=tmp_path / "s.db", progress=done.append
+    )
     assert done  # another margin is another network
     assert other.rows()[0]["network"] == "SequenceAttractor"
-    assert {row["network"] for row in sa.study.read_study(tmp_path / "s.db").rows()} == {"SequenceAttractor"}
+    assert {row["network"] for row in sa.study.read_study(tmp_path / "s.db").rows()} == {
+        "SequenceAttractor"
+    }
 
 
 @pytest.mark.slow
 def test_a_class_of_the_users_is_searched_beside_short_names_here_and_in_processes():
-    here, there = (sa.measure_capacity(["lookup", Forgetful], flips=0, t_max=40, **FEW, jobs=jobs) for jobs in (1, 2))
+    here, there = (
+        sa.measure_capacity(["lookup", Forgetful], flips=0, t_max=40, **FEW, jobs=jobs)
+        for jobs in (1, 2)
+    )
     rows = {row["network"]: row for row in here.rows()}
     assert rows["lookup"]["t"] > 20
     assert rows["Forgetful"]["high"] < 20
@@ -331,7 +384,9 @@ def test_a_class_of_the_users_is_searched_beside_short_names_here_and_in_process
 
 def test_a_dict_gives_networks_names_and_m_is_theirs_unless_it_varies():
     nets = {"narrow": sa.SequenceAttractor(30), "wide": sa.SequenceAttractor(90)}
-    assert [(row["network"], row["m"]) for row in sa.measure_capacity(nets, m=50, **FEW).rows()] == [("narrow", 30), ("wide", 90)]
+    assert [
+        (row["network"], row["m"]) for row in sa.measure_capacity(nets, m=50, **FEW).rows()
+    ] == [("narrow", 30), ("wide", 90)]
     rows = sa.measure_capacity({"mine": nets["narrow"]}, m=[40, 80], **FEW).rows()
     assert [(row["network"], row["m"]) for row in rows] == [("mine", 40), ("mine", 80)]
 
@@ -345,21 +400,43 @@ def test_a_network_of_the_users_that_cannot_learn_is_reported_before_any_trial()
 
     with pytest.raises(ValueError, match=r"Broken.next_patterns"):
         sa.measure_capacity(Broken(), **FEW)
-    with pytest.raises(ValueError, match="kappa is no setting of a trial; parameters of a network of yours are set in"):
+    with pytest.raises(
+        ValueError,
+        match="kappa is no setting of a trial; parameters of a network of yours are set in",
+    ):
         sa.measure_capacity(sa.SequenceAttractor(60), kappa=0.5, **FEW)
 
 
 def test_flips_are_a_tenth_of_the_units_unless_they_are_given():
-    assert [row["flips"] for row in sa.measure_capacity("hebbian", **(FEW | {"n": [20, 50]})).rows()] == [2, 5]
-    assert [row["flips"] for row in sa.measure_capacity("hebbian", flips=["20%", 3], **FEW).rows()] == [4, 3]
+    assert [
+        row["flips"] for row in sa.measure_capacity("hebbian", **(FEW | {"n": [20, 50]})).rows()
+    ] == [2, 5]
+    assert [
+        row["flips"] for row in sa.measure_capacity("hebbian", flips=["20%", 3], **FEW).rows()
+    ] == [4, 3]
     reported = CliRunner().invoke(
-        command, ["--network", "hebbian", "--n", "20", "--max-trials", "4", "--jobs", "1"], catch_exceptions=False
+        command,
+        ["--network", "hebbian", "--n", "20", "--max-trials", "4", "--jobs", "1"],
+        catch_exceptions=False,
     )
     assert "hebbian, N = 20, 2 flips: T = " in reported.output
 
 
 def test_the_command_takes_a_file_with_a_network_of_the_users(tmp_path):
-    (tmp_path / "mine.py").write_text("import seqattractor as sa\n\nmine = sa.SequenceAttractor(40, kappa=0.5)\n")
-    options = ["--network", "hebbian", "--n", "20", "--max-trials", "4", "--jobs", "1", "--use", str(tmp_path / "mine.py")]
+    (tmp_path / "mine.py").write_text(
+        "import seqattractor as sa\n\nmine = sa.SequenceAttractor(40, kappa=0.5)\n"
+    )
+    options = [
+        "--network",
+        "hebbian",
+        "--n",
+        "20",
+        "--max-trials",
+        "4",
+        "--jobs",
+        "1",
+        "--use",
+        str(tmp_path / "mine.py"),
+    ]
     reported = CliRunner().invoke(command, options, catch_exceptions=False)
     assert "mine, N = 20, M = 40, 2 flips: T = " in reported.output

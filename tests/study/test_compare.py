@@ -1,4 +1,6 @@
-"""Comparisons: the same sequences and cues for all, results that depend on the seed alone, fair words."""
+"""Comparisons: the same sequences and cues for all, results that depend on the seed alone, fair
+words.
+"""
 
 import csv
 import inspect
@@ -27,7 +29,15 @@ from seqattractor.report.figures import comparison_figure, picture
 from seqattractor.study import Comparison
 from seqattractor.study.compare import choose_networks, compare
 from seqattractor.study.comparison import network_row
-from seqattractor.study.comparison_trial import TASKS, TESTS, draw_cues, get_test, make_prototype, make_task, run_comparison_trial
+from seqattractor.study.comparison_trial import (
+    TASKS,
+    TESTS,
+    draw_cues,
+    get_test,
+    make_prototype,
+    make_task,
+    run_comparison_trial,
+)
 from seqattractor.study.statistics import Difference, differences
 from seqattractor.study.trial import Task, judge
 
@@ -60,7 +70,10 @@ def test_every_network_gets_the_same_sequences_and_cues():
             return seen[self.name][-1]
 
     for name in "ab":
-        run_comparison_trial({"test": "recall-noise", "value": 3, "network": Witness(name)}, np.random.SeedSequence(0))
+        run_comparison_trial(
+            {"test": "recall-noise", "value": 3, "network": Witness(name)},
+            np.random.SeedSequence(0),
+        )
     assert all(np.array_equal(a, b) for a, b in zip(seen["a"], seen["b"], strict=True))
     X, cue, _ = seen["a"]
     assert (cue[0] != X[0]).sum() == 10
@@ -71,7 +84,9 @@ def test_where_only_the_cue_differs_a_network_learns_once_in_a_trial(monkeypatch
     seen = []
     fit = sa.zoo.LookupMemory.fit
     compare(protocol, ["lookup"], values=[4], trials=1)  # whatever is to be imported is
-    monkeypatch.setattr(sa.zoo.LookupMemory, "fit", lambda net, X, lengths: seen.append(X) or fit(net, X, lengths))
+    monkeypatch.setattr(
+        sa.zoo.LookupMemory, "fit", lambda net, X, lengths: seen.append(X) or fit(net, X, lengths)
+    )
     found = compare(protocol, ["lookup"], values=[4, 8, 12], trials=2)
     assert len(seen) == len({x.tobytes() for x in seen}) == fits
     assert [row["value"] for row in found.rows()] == [4, 8, 12]
@@ -98,7 +113,10 @@ def test_a_network_that_no_other_process_can_import_travels_to_workers():
     class Local(sa.zoo.LookupMemory):
         """Defined inside a function, where no other process can find it."""
 
-    alone, beside = (compare("random", {"local": Local()}, values=[5], trials=2, jobs=jobs).to_json() for jobs in (1, 2))
+    alone, beside = (
+        compare("random", {"local": Local()}, values=[5], trials=2, jobs=jobs).to_json()
+        for jobs in (1, 2)
+    )
     assert alone == beside
 
 
@@ -137,7 +155,9 @@ def test_success_is_counted_with_an_interval_errors_epochs_and_sizes(found):
 
 
 def test_times_are_measured_but_stay_out_of_the_files_unless_asked_for(found):
-    assert all(times["learn_seconds"] > 0 and times["recall_seconds"] > 0 for times in found.seconds)
+    assert all(
+        times["learn_seconds"] > 0 and times["recall_seconds"] > 0 for times in found.seconds
+    )
     assert "seconds" not in found.to_json()
     assert "seconds" not in found.to_csv()
     assert len(json.loads(found.to_json(timing=True))["seconds"]) == len(found.rows())
@@ -146,7 +166,9 @@ def test_times_are_measured_but_stay_out_of_the_files_unless_asked_for(found):
 
 def test_the_csv_has_a_line_for_every_value_and_network(found):
     lines = list(csv.DictReader(io.StringIO(found.to_csv())))
-    assert [(line["value"], line["network"]) for line in lines] == [(v, n) for v in ("5", "40") for n in FEW]
+    assert [(line["value"], line["network"]) for line in lines] == [
+        (v, n) for v in ("5", "40") for n in FEW
+    ]
     assert [line["stores_patterns"] for line in lines[:2]] == ["false", "true"]
 
 
@@ -159,9 +181,14 @@ def test_a_network_that_raises_is_reported_and_the_others_continue():
                 raise ValueError("it is too long.")
             return super().fit(X, lengths)
 
-    found = compare("random", {"stubborn": Stubborn(), "lookup": sa.zoo.LookupMemory()}, values=[15], trials=2)
+    found = compare(
+        "random", {"stubborn": Stubborn(), "lookup": sa.zoo.LookupMemory()}, values=[15], trials=2
+    )
     line = inspect.getsourcelines(Stubborn.fit)[1] + 2
-    assert found.row("stubborn", 15)["error"] == f"it is too long. (ValueError in Stubborn.fit, line {line} of test_compare.py)"
+    assert (
+        found.row("stubborn", 15)["error"]
+        == f"it is too long. (ValueError in Stubborn.fit, line {line} of test_compare.py)"
+    )
     assert found.row("stubborn", 15)["by_trial"] == "xx"
     assert found.row("lookup", 15)["successes"] == 2
     assert "stubborn could not take part everywhere: it is too long." in found.describe()
@@ -169,7 +196,8 @@ def test_a_network_that_raises_is_reported_and_the_others_continue():
     assert comparison_tables(found)[0].rows[0] == ["stubborn", "–"]
 
 
-# -- what counts as success -------------------------------------------------------------------------------------
+# -- what counts as success
+# -------------------------------------------------------------------------------------
 
 X = sa.datasets.random_periodic(5, 20, rng=0)
 NET = sa.zoo.LookupMemory().fit(X)
@@ -198,7 +226,8 @@ def test_stays_count_once_for_networks_that_dwell_and_states_in_between_are_pass
     assert judge(path[None], task, NET) == [None]
 
 
-# -- networks ---------------------------------------------------------------------------------------------------
+# -- networks
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", REGISTRY)
@@ -259,7 +288,9 @@ def test_the_guide_lists_every_network_and_those_left_out_by_default():
     guide = " ".join((EXAMPLE.parents[1] / "docs" / "rivals.rst").read_text().split())
     reported = re.search(r"all but these take part: (.*?)\. ", guide).group(1).split(", ")
     assert reported == [name for name in REGISTRY if name not in choose_networks(None)]
-    named = {name for row in re.findall(r"\* - ([\w, -]+?) - ``", guide) for name in row.split(", ")}
+    named = {
+        name for row in re.findall(r"\* - ([\w, -]+?) - ``", guide) for name in row.split(", ")
+    }
     assert named >= set(REGISTRY)
 
 
@@ -311,7 +342,8 @@ def test_every_protocol_makes_sequences_without_conflicts(name):
             assert np.array_equal(task.X[ends], task.X[ends - task.lengths + 1])
 
 
-# -- repeated patterns ------------------------------------------------------------------------------------------
+# -- repeated patterns
+# ------------------------------------------------------------------------------------------
 
 
 @given(st.integers(0, 10), st.integers(0, 2**32 - 1))
@@ -348,7 +380,12 @@ def test_networks_that_can_look_back_distinguish_repeated_patterns_and_get_the_o
 
 
 def test_a_network_that_sees_one_pattern_fails_on_repeated_ones_and_that_is_a_result():
-    found = compare("context", {"one": sa.zoo.LookupMemory(), "two": sa.zoo.LookupMemory(order=2)}, values=[0, 1], trials=2)
+    found = compare(
+        "context",
+        {"one": sa.zoo.LookupMemory(), "two": sa.zoo.LookupMemory(order=2)},
+        values=[0, 1],
+        trials=2,
+    )
     assert [found.row("one", value)["by_trial"] for value in (0, 1)] == ["11", "xx"]
     assert "order" in found.row("one", 1)["error"]
     assert found.row("two", 1)["successes"] == 2
@@ -365,11 +402,15 @@ def test_all_networks_get_the_same_repeated_patterns():
             return super().fit(X, lengths)
 
     for order in (2, 3):
-        run_comparison_trial({"test": "context", "value": 3, "network": Witness(order=order)}, np.random.SeedSequence(5))
+        run_comparison_trial(
+            {"test": "context", "value": 3, "network": Witness(order=order)},
+            np.random.SeedSequence(5),
+        )
     assert np.array_equal(seen[2][-1], seen[3][-1])
 
 
-# -- phase ------------------------------------------------------------------------------------------------------
+# -- phase
+# --------------------------------------------------------------------------------------------------
 
 
 def test_a_loop_in_another_phase_than_its_cue_is_recalled_but_not_in_phase():
@@ -380,39 +421,61 @@ def test_a_loop_in_another_phase_than_its_cue_is_recalled_but_not_in_phase():
             path = super().recall(cue, steps, **noise)
             return np.concatenate([path[:, :1], path[:, :-1]], axis=1)
 
-    found = compare("random", {"late": Late(), "lookup": sa.zoo.LookupMemory()}, values=[6], trials=3)
+    found = compare(
+        "random", {"late": Late(), "lookup": sa.zoo.LookupMemory()}, values=[6], trials=3
+    )
     assert [found.row(name, 6)["successes"] for name in ("late", "lookup")] == [3, 3]
     assert [found.row(name, 6)["in_phase"] for name in ("late", "lookup")] == [0, 3]
     table = comparison_tables(found)[1]
-    assert [row[list(table.columns).index("in phase")] for row in table.rows] == ["0 of 3", "3 of 3"]
+    assert [row[list(table.columns).index("in phase")] for row in table.rows] == [
+        "0 of 3",
+        "3 of 3",
+    ]
 
 
 def test_a_network_that_dwells_has_no_phase():
     assert compare("random", ["mixed"], values=[4], trials=1).row("mixed", 4)["in_phase"] is None
 
 
-# -- families ---------------------------------------------------------------------------------------------------
+# -- families
+# --------------------------------------------------------------------------------------------------
 
 
 def test_all_networks_and_families_can_be_named_together():
     assert list(choose_networks(["all"])) == list(REGISTRY) == list(choose_networks("all"))
-    assert list(choose_networks(["ours", "sparse", "yardstick"])) == ["sparse", "sdm", "clone-hmm", "rnn", "lookup"]
+    assert list(choose_networks(["ours", "sparse", "yardstick"])) == [
+        "sparse",
+        "sdm",
+        "clone-hmm",
+        "rnn",
+        "lookup",
+    ]
 
 
 def test_the_family_of_a_network_stands_in_the_results(found):
     assert [n["family"] for n in found.networks] == ["rival", "rival", "yardstick", "paper"]
     assert {row["family"] for row in found.rows()} == {"rival", "yardstick", "paper"}
-    assert [row[1] for row in comparison_tables(found)[1].rows] == ["rival", "rival", "yardstick", "paper"]
+    assert [row[1] for row in comparison_tables(found)[1].rows] == [
+        "rival",
+        "rival",
+        "yardstick",
+        "paper",
+    ]
     mine = compare("random", {"hebbian": sa.zoo.HebbianMemory()}, values=[5], trials=1)
     assert mine.networks[0]["family"] == "yours"
 
 
 def test_the_notes_of_networks_are_shown(found):
-    assert "lookup (no network: a table of all patterns, searched for the nearest)" in found.describe()
+    assert (
+        "lookup (no network: a table of all patterns, searched for the nearest)" in found.describe()
+    )
 
 
 def test_a_comparison_has_an_answer_a_table_and_a_figure(found):
-    assert repr(found) == "Comparison: 4 networks, period length T 5 to 40; up to 40: dense, lookup and one-hot"
+    assert (
+        repr(found)
+        == "Comparison: 4 networks, period length T 5 to 40; up to 40: dense, lookup and one-hot"
+    )
     assert "hebbian" in found._repr_html_()
     assert len(found.rows()) == 8
     ax = found.plot()
@@ -420,7 +483,8 @@ def test_a_comparison_has_an_answer_a_table_and_a_figure(found):
     plt.close(ax.figure)
 
 
-# -- words ------------------------------------------------------------------------------------------------------
+# -- words
+# --------------------------------------------------------------------------------------------------
 
 
 def test_the_reach_ends_at_the_first_value_that_is_not_held(found):
@@ -441,13 +505,18 @@ def test_two_networks_are_compared_by_the_exact_sign_test_of_the_trials_in_which
     assert differences({"a": ["1100"], "b": ["1100"]}) == [Difference("a", "b", 1.0)]
     for a, b in ((9, 1), (4, 3), (6, 0)):
         first, second = "1" * a + "0" * b + "11", "0" * a + "1" * b + "11"
-        assert differences({"a": [first], "b": [second]}) == [Difference("a", "b", pytest.approx(binomtest(a, a + b).pvalue))]
+        assert differences({"a": [first], "b": [second]}) == [
+            Difference("a", "b", pytest.approx(binomtest(a, a + b).pvalue))
+        ]
 
 
 def test_the_description_is_made_from_the_numbers(found):
     text = found.describe()
     assert "Values held by networks that learn weights: hebbian up to 5." in text
-    assert "Values held by memories that store the patterns themselves: dense, lookup and one-hot up to 40." in text
+    assert (
+        "Values held by memories that store the patterns themselves: dense, lookup and one-hot up "
+        "to 40." in text
+    )
     assert "With so few trials (4 per value) only gross differences can show." in text
     data = json.loads(found.to_json())
     assert (found.conclusion(), found.describe()) == (data["conclusion"], data["description"])
@@ -467,13 +536,19 @@ def test_two_networks_that_differ_in_a_single_trial_are_not_called_the_same():
     outcome |= {"in_phase": 1, "order": 1}
     trials = {5: [(1, 1), (1, 1)], 9: [(1, 0), (0, 0)]}
     outcomes = {
-        value: [{name: {**outcome, "success": bool(s)} for name, s in zip("ab", pair, strict=True)} for pair in each]
+        value: [
+            {name: {**outcome, "success": bool(s)} for name, s in zip("ab", pair, strict=True)}
+            for pair in each
+        ]
         for value, each in trials.items()
     }
     networks = [network_row(name, sa.networks.Traits()) for name in "ab"]
     found = Comparison.of(get_test("random"), outcomes, networks, seed=0)
     assert "even one in every trial would have p = 0.5 (exact sign test" in found.describe()
-    assert "(exact binomial test, p < 0.05, each network by itself): a and b: undecided." in found.conclusion()
+    assert (
+        "(exact binomial test, p < 0.05, each network by itself): a and b: undecided."
+        in found.conclusion()
+    )
 
 
 def test_the_figure_and_the_page_show_every_network(found):
@@ -488,17 +563,30 @@ def test_the_figure_and_the_page_show_every_network(found):
 
 
 def test_of_many_networks_those_that_store_patterns_have_a_panel_of_their_own(found):
-    reported = [{**found.networks[0], "network": f"net{k}", "family": "rival" if k % 2 else "paper"} for k in range(14)]
-    rows = [{**found.row("hebbian", value), "network": n["network"]} for value in (5, 40) for n in reported]
+    reported = [
+        {**found.networks[0], "network": f"net{k}", "family": "rival" if k % 2 else "paper"}
+        for k in range(14)
+    ]
+    rows = [
+        {**found.row("hebbian", value), "network": n["network"]}
+        for value in (5, 40)
+        for n in reported
+    ]
     figure = comparison_figure(replace(found, networks=reported, results=rows))
     titles = [ax.get_title().split(": ")[1] for ax in figure.axes]
     assert titles == ["weights learned", "patterns stored"]
-    shown = [text.get_text() for ax in figure.axes if ax.get_legend() for text in ax.get_legend().get_texts()]
+    shown = [
+        text.get_text()
+        for ax in figure.axes
+        if ax.get_legend()
+        for text in ax.get_legend().get_texts()
+    ]
     assert sorted(shown) == sorted(n["network"] for n in reported)
     plt.close(figure)
 
 
-# -- the command line -------------------------------------------------------------------------------------------
+# -- the command line
+# -------------------------------------------------------------------------------------------
 
 
 def run(*arguments):
@@ -506,21 +594,35 @@ def run(*arguments):
 
 
 def test_the_command_prints_tables_and_a_conclusion_and_writes_files(tmp_path):
-    arguments = ("--networks", "hebbian,lookup", "--values", "5,9", "--trials", "2", "-o", str(tmp_path / "out"))
+    arguments = (
+        "--networks",
+        "hebbian,lookup",
+        "--values",
+        "5,9",
+        "--trials",
+        "2",
+        "-o",
+        str(tmp_path / "out"),
+    )
     result = run(*arguments)
     assert result.exit_code == 0, result.output
     assert "2 (34–100)" in result.output
     assert "s to learn" in result.output
     assert "networks that learn weights: hebbian up to 9." in " ".join(result.output.split())
     files = sorted(path.name for path in (tmp_path / "out").iterdir())
-    assert files == [*(f"compare-random.{kind}" for kind in ("csv", "html", "json", "png")), "trials.db"]
+    assert files == [
+        *(f"compare-random.{kind}" for kind in ("csv", "html", "json", "png")),
+        "trials.db",
+    ]
     first = (tmp_path / "out" / "compare-random.json").read_bytes()
     run(*arguments)
     assert (tmp_path / "out" / "compare-random.json").read_bytes() == first
 
 
 def test_the_command_gives_json():
-    result = run("--networks", "lookup", "--protocol", "multi", "--values", "2x4", "--trials", "1", "--json")
+    result = run(
+        "--networks", "lookup", "--protocol", "multi", "--values", "2x4", "--trials", "1", "--json"
+    )
     data = json.loads(result.stdout)
     assert data["settings"]["values"] == ["2x4"]
     assert data["rows"][0]["recalled"] == 1.0
@@ -543,9 +645,15 @@ def test_mistakes_on_the_command_line_are_one_sentence(arguments, message):
 
 def test_the_conclusion_names_what_counts_as_recalled():
     loops = compare("random", ["lookup"], values=[5], trials=1)
-    assert "A sequence is recalled if the whole loop is seen in order and in any phase (section 6.2)" in loops.describe()
+    assert (
+        "A sequence is recalled if the whole loop is seen in order and in any phase (section 6.2)"
+        in loops.describe()
+    )
     assert loops.settings["criterion"] == TESTS["random"].criterion
-    assert "locks on at its first step: every frame after the cue is right and in phase" in TESTS["digits"].criterion
+    assert (
+        "locks on at its first step: every frame after the cue is right and in phase"
+        in TESTS["digits"].criterion
+    )
 
 
 def test_an_open_sequence_must_lock_on_at_its_first_step():

@@ -1,4 +1,6 @@
-"""A question of the user's: sizes, data and networks of their own, a figure for a paper, and words that the trials support."""
+"""A question of the user's: sizes, data and networks of their own, a figure for a paper, and words
+that the trials support.
+"""
 
 import inspect
 import io
@@ -34,15 +36,23 @@ def run(*arguments):
     return CliRunner().invoke(command, [*map(str, arguments), "--jobs", "1"])
 
 
-# -- sizes of the user's ----------------------------------------------------------------------------------------
+# -- sizes of the user's
+# ----------------------------------------------------------------------------------------
 
 
-@given(n=st.integers(12, 60), t=st.integers(3, 12), flips=st.integers(0, 12), seed=st.integers(0, 99))
+@given(
+    n=st.integers(12, 60), t=st.integers(3, 12), flips=st.integers(0, 12), seed=st.integers(0, 99)
+)
 @settings(deadline=None, max_examples=25)
 def test_a_task_has_the_sizes_that_were_asked_for(n, t, flips, seed):
-    for axis, sizes, value in (("t", {"n": n, "flips": flips}, t), ("n", {"t": t, "flips": flips}, n)):
+    for axis, sizes, value in (
+        ("t", {"n": n, "flips": flips}, t),
+        ("n", {"t": t, "flips": flips}, n),
+    ):
         given_axis = {"axis": axis} if axis != "t" else {}
-        task = make_task({"test": "random", "sizes": sizes, **given_axis}, value, np.random.default_rng(seed))
+        task = make_task(
+            {"test": "random", "sizes": sizes, **given_axis}, value, np.random.default_rng(seed)
+        )
         assert (task.X.shape, task.flips) == ((t, n), flips)
 
 
@@ -53,7 +63,11 @@ def test_a_task_has_the_sizes_that_were_asked_for(n, t, flips, seed):
         ({"m": [10, 30, 20]}, "hidden neurons M", [30, 20, 10]),
         ({"t": [6, 4], "n": 20}, "period length T", [4, 6]),
         ({"flips": ["10%", 0], "n": 20}, "flipped units of the cue", [0, 2]),
-        ({"protocol": "recall-noise", "flips": [0, 1], "values": [1]}, "flipped units of the cue", [0, 1]),
+        (
+            {"protocol": "recall-noise", "flips": [0, 1], "values": [1]},
+            "flipped units of the cue",
+            [0, 1],
+        ),
     ],
 )
 def test_the_one_list_varies_along_the_axis_easy_values_first(asked, axis, values):
@@ -66,7 +80,9 @@ def test_the_one_list_varies_along_the_axis_easy_values_first(asked, axis, value
 
 
 def test_the_sizes_stand_in_every_row_so_that_tables_of_several_comparisons_can_be_joined():
-    found = compare(networks=["attractor-V", "hebbian"], n=[20, 30], t=4, m=10, flips="10%", trials=1)
+    found = compare(
+        networks=["attractor-V", "hebbian"], n=[20, 30], t=4, m=10, flips="10%", trials=1
+    )
     rows = [(row["network"], row["N"], row["M"], row["T"], row["flips"]) for row in found.rows()]
     assert rows == [
         ("attractor-V", 30, 10, 4, 3),
@@ -85,7 +101,14 @@ def test_where_m_varies_networks_without_hidden_neurons_do_their_trials_once_and
     class Sized(sa.FixedHiddenNetwork):
         """With hidden neurons."""
 
-    found = compare(networks=["hebbian", Sized()], n=20, t=4, m=[10, 20], trials=2, progress=lambda p: seen.append(p.total))
+    found = compare(
+        networks=["hebbian", Sized()],
+        n=20,
+        t=4,
+        m=[10, 20],
+        trials=2,
+        progress=lambda p: seen.append(p.total),
+    )
     assert seen[-1] == 2 + 4
     assert [found.row("Sized", m)["parameters"] for m in (10, 20)] == [2 * 20 * 10, 2 * 20 * 20]
     assert found.row("hebbian", 10)["by_trial"] == found.row("hebbian", 20)["by_trial"]
@@ -93,7 +116,11 @@ def test_where_m_varies_networks_without_hidden_neurons_do_their_trials_once_and
 
 def test_the_usual_sizes_give_the_usual_trials():
     usual = compare("random", FEW, values=[5, 9], trials=2)
-    for asked in ({"t": [9, 5]}, {"t": [5, 9], "n": 100, "flips": 10}, {"values": [5, 9], "flips": "10%"}):
+    for asked in (
+        {"t": [9, 5]},
+        {"t": [5, 9], "n": 100, "flips": 10},
+        {"values": [5, 9], "flips": "10%"},
+    ):
         assert compare("random", FEW, trials=2, **asked).to_json() == usual.to_json()
 
 
@@ -103,8 +130,14 @@ def test_the_usual_sizes_give_the_usual_trials():
         ({"n": [20, 30], "t": [4, 5]}, "one setting varies along the axis, but N and T are lists"),
         ({"t": [4], "values": [5]}, "give them as values or as t, not as both"),
         ({"protocol": "multi", "t": 4}, "T cannot be chosen here: it stands in the values"),
-        ({"protocol": "walker", "n": 4}, "N cannot be chosen here: the protocol walker has its own"),
-        ({"protocol": "correlated", "n": [20, 30]}, "where N varies, the correlation of successive patterns must be one value"),
+        (
+            {"protocol": "walker", "n": 4},
+            "N cannot be chosen here: the protocol walker has its own",
+        ),
+        (
+            {"protocol": "correlated", "n": [20, 30]},
+            "where N varies, the correlation of successive patterns must be one value",
+        ),
         ({"flips": "many"}, "flips is a number, or a percentage such as 10%"),
         ({"n": 0}, "n must be at least 1"),
         ({"m": []}, "m is an empty list"),
@@ -120,7 +153,8 @@ def test_a_wrong_question_is_rejected_in_one_sentence(asked, message):
         compare(networks=["lookup"], trials=1, **asked)
 
 
-# -- data of the user's -----------------------------------------------------------------------------------------
+# -- data of the user's
+# -----------------------------------------------------------------------------------------
 
 FILM = np.where(np.random.default_rng(5).random((6, 4, 5)) < 0.5, 255, 0).astype(np.uint8)
 X = np.where(FILM.reshape(6, -1) > 127, 1, -1)
@@ -133,7 +167,13 @@ def on_data():
 
 def test_data_may_be_an_array_a_list_sequences_or_a_path_and_mean_the_same(tmp_path, on_data):
     save_animation(tmp_path / "film.gif", FILM)
-    forms = [X.tolist(), sa.Sequences(X, frame_shape=(4, 5)), [X], tmp_path / "film.gif", str(tmp_path / "film.gif")]
+    forms = [
+        X.tolist(),
+        sa.Sequences(X, frame_shape=(4, 5)),
+        [X],
+        tmp_path / "film.gif",
+        str(tmp_path / "film.gif"),
+    ]
     for data in forms:
         found = compare(data=data, networks=["attractor-V", *FEW], m=40, flips=[0, 1, 2], trials=3)
         assert found.results == on_data.results
@@ -142,7 +182,11 @@ def test_data_may_be_an_array_a_list_sequences_or_a_path_and_mean_the_same(tmp_p
 
 def test_with_data_seeds_and_cues_vary_and_one_certain_trial_is_not_counted_often(on_data):
     assert [on_data.row("hebbian", flips)["trials"] for flips in (0, 1, 2)] == [1, 3, 3]
-    assert [on_data.row("attractor-V", flips)["trials"] for flips in (0, 1, 2)] == [3, 3, 3]  # its first weights are random
+    assert [on_data.row("attractor-V", flips)["trials"] for flips in (0, 1, 2)] == [
+        3,
+        3,
+        3,
+    ]  # its first weights are random
     row = on_data.row("lookup", 0)
     assert (row["successes"], row["low"], row["high"]) == (1, 1.0, 1.0)
     assert "about these sequences and not about others" in on_data.conclusion()
@@ -159,7 +203,9 @@ def test_repeated_patterns_in_data_are_distinguished_by_networks_that_can_look_b
 
 
 def test_a_loop_counts_in_any_phase_and_several_sequences_are_counted():
-    loop = compare(data=sa.datasets.random_periodic(5, 20, rng=0), networks=["lookup"], flips=[0], trials=1)
+    loop = compare(
+        data=sa.datasets.random_periodic(5, 20, rng=0), networks=["lookup"], flips=[0], trials=1
+    )
     assert "the whole loop is seen in order" in loop.settings["criterion"]
     both = compare(data=[X[:3], X[3:]], networks=["lookup"], flips=[0, 1], trials=1)
     assert both.several
@@ -173,7 +219,12 @@ def test_other_data_are_other_trials_of_a_study(tmp_path):
     def successes(data):
         done.clear()
         found = compare(
-            data=data, networks=FEW, flips=[0, 1], trials=2, study=tmp_path / "s.db", progress=lambda p: done.append(p.done)
+            data=data,
+            networks=FEW,
+            flips=[0, 1],
+            trials=2,
+            study=tmp_path / "s.db",
+            progress=lambda p: done.append(p.done),
         )
         return found.to_json()
 
@@ -198,10 +249,31 @@ def test_data_travel_to_workers_and_give_the_same_results(on_data):
 
 def test_a_gif_goes_through_the_command_with_options_of_the_loader(tmp_path):
     film = save_animation(tmp_path / "film.gif", np.repeat(np.repeat(FILM, 4, axis=1), 4, axis=2))
-    arguments = ("--data", film, "--size", "5x4", "--networks", "hebbian,lookup", "--flips", "0,10%", "--trials", "2")
-    result = run(*arguments, "--study", tmp_path / "s.db", "-o", tmp_path / "f.csv", "-o", tmp_path / "f.json")
+    arguments = (
+        "--data",
+        film,
+        "--size",
+        "5x4",
+        "--networks",
+        "hebbian,lookup",
+        "--flips",
+        "0,10%",
+        "--trials",
+        "2",
+    )
+    result = run(
+        *arguments,
+        "--study",
+        tmp_path / "s.db",
+        "-o",
+        tmp_path / "f.csv",
+        "-o",
+        tmp_path / "f.json",
+    )
     assert result.exit_code == 0, result.output
-    assert "film: one sequence of 6 patterns of N = 20 units; the same in every trial." in " ".join(result.output.split())
+    assert "film: one sequence of 6 patterns of N = 20 units; the same in every trial." in " ".join(
+        result.output.split()
+    )
     data = json.loads((tmp_path / "f.json").read_text())
     assert data["settings"]["values"] == [0, 2]
     here = compare(data=X, networks=FEW, flips=[0, 2], trials=2)
@@ -213,19 +285,29 @@ def test_a_gif_goes_through_the_command_with_options_of_the_loader(tmp_path):
     ("arguments", "message"),
     [
         (("--size", "20"), "--size is for files; give them with --data"),
-        (("--data", "film.gif", "--protocol", "noise"), "give --data or --protocol noise, not both"),
-        (("-o", "figure.jpg"), "figure.jpg ends in .jpg, but files are written as .png, .pdf, .svg, .csv, .json, .html"),
+        (
+            ("--data", "film.gif", "--protocol", "noise"),
+            "give --data or --protocol noise, not both",
+        ),
+        (
+            ("-o", "figure.jpg"),
+            "figure.jpg ends in .jpg, but files are written as .png, .pdf, .svg, .csv, .json, "
+            ".html",
+        ),
         (("-o", "nowhere/figure.pdf"), "the folder nowhere does not exist"),
         (("-o", "one", "-o", "two"), "give one folder, not 2"),
     ],
 )
 def test_mistakes_show_before_anything_is_computed(monkeypatch, arguments, message):
-    monkeypatch.setattr("seqattractor.study.compare.compare", lambda *_, **__: pytest.fail("something was computed"))
+    monkeypatch.setattr(
+        "seqattractor.study.compare.compare", lambda *_, **__: pytest.fail("something was computed")
+    )
     result = run(*arguments, "--networks", "lookup")
     assert message in result.output + str(result.exception)
 
 
-# -- networks of the user's -------------------------------------------------------------------------------------
+# -- networks of the user's
+# -------------------------------------------------------------------------------------
 
 
 class Fine(sa.SequenceMemory):
@@ -305,21 +387,51 @@ def line_of(method, shift=0):
 @pytest.mark.parametrize(
     ("cls", "message", "where"),
     [
-        (Zeros, "Zeros.next_patterns returned zeros (180 of 180 values", line_of(Zeros.next_patterns)),
+        (
+            Zeros,
+            "Zeros.next_patterns returned zeros (180 of 180 values",
+            line_of(Zeros.next_patterns),
+        ),
         (Nothing, "Nothing.next_patterns returned None", line_of(Nothing.next_patterns)),
-        (Flat, "Flat.next_patterns returned patterns of the shape (20,) where (9, 20) was wanted", line_of(Flat.next_patterns)),
+        (
+            Flat,
+            "Flat.next_patterns returned patterns of the shape (20,) where (9, 20) was wanted",
+            line_of(Flat.next_patterns),
+        ),
         (Nan, "Nan.next_patterns returned NaN or infinity", line_of(Nan.next_patterns)),
-        (Half, "Half.next_patterns returned values other than -1 and +1, such as", line_of(Half.next_patterns)),
+        (
+            Half,
+            "Half.next_patterns returned values other than -1 and +1, such as",
+            line_of(Half.next_patterns),
+        ),
         (Words, "Words.next_patterns returned values of the type", line_of(Words.next_patterns)),
-        (Raises, "the network Raises: matmul", f"ValueError in Raises.next_patterns, {line_of(Raises.next_patterns, 1)}"),
-        (Misses, "the network Misses: 'key'", f"KeyError in Misses.next_patterns, {line_of(Misses.next_patterns, 1)}"),
+        (
+            Raises,
+            "the network Raises: matmul",
+            f"ValueError in Raises.next_patterns, {line_of(Raises.next_patterns, 1)}",
+        ),
+        (
+            Misses,
+            "the network Misses: 'key'",
+            f"KeyError in Misses.next_patterns, {line_of(Misses.next_patterns, 1)}",
+        ),
         (NoMemory, "NoMemory.next_patterns() takes 2 positional arguments but 3 were given", ""),
-        (OddStart, "OddStart.start returned int where an array with a row for each", line_of(OddStart.start)),
-        (OwnFit, "OwnFit.fit does not settle the sizes; let it begin with self.transitions(X, lengths)", ""),
+        (
+            OddStart,
+            "OddStart.start returned int where an array with a row for each",
+            line_of(OddStart.start),
+        ),
+        (
+            OwnFit,
+            "OwnFit.fit does not settle the sizes; let it begin with self.transitions(X, lengths)",
+            "",
+        ),
         (NoLearning, "NoLearning does not define how it learns; write fit_transitions", ""),
     ],
 )
-def test_a_mistake_in_a_users_network_is_reported_with_class_method_and_line_before_any_trial(cls, message, where):
+def test_a_mistake_in_a_users_network_is_reported_with_class_method_and_line_before_any_trial(
+    cls, message, where
+):
     seen = []
     with pytest.raises(ValueError, match=re.escape(message)) as caught:
         compare(networks=["lookup", cls()], n=20, t=5, trials=1, progress=seen.append)
@@ -330,8 +442,13 @@ def test_a_mistake_in_a_users_network_is_reported_with_class_method_and_line_bef
 
 def test_a_list_takes_short_names_and_networks_together():
     found = compare(networks=["lookup", Fine()], n=20, t=5, flips=0, trials=1)
-    assert [(n["network"], n["family"]) for n in found.networks] == [("lookup", "yardstick"), ("Fine", "yours")]
-    assert [n["network"] for n in compare(networks=[Fine], n=20, t=5, flips=0, trials=1).networks] == ["Fine"]
+    assert [(n["network"], n["family"]) for n in found.networks] == [
+        ("lookup", "yardstick"),
+        ("Fine", "yours"),
+    ]
+    assert [
+        n["network"] for n in compare(networks=[Fine], n=20, t=5, flips=0, trials=1).networks
+    ] == ["Fine"]
     with pytest.raises(ValueError, match="two networks are called Fine; give a dict"):
         compare(networks=[Fine(), Fine()])
 
@@ -348,12 +465,20 @@ class Mine(sa.SequenceMemory):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (BASE, "Mine does not define what comes next; write next_patterns(self, states, memory=None)."),
         (
-            "import seqattractor as sa\n\nclass Mine(sa.zoo.LookupMemory):\n    def __init__(self, k):\n        self.k = k\n",
-            "Mine needs arguments; give them defaults, or put a network in a variable: mine = Mine(k=...).",
+            BASE,
+            "Mine does not define what comes next; write next_patterns(self, states, memory=None).",
         ),
-        ("import seqattractor as sa\n\n1 / 0\n", "mine.py cannot be run, line 3: ZeroDivisionError: division by zero"),
+        (
+            "import seqattractor as sa\n\nclass Mine(sa.zoo.LookupMemory):\n    def __init__(self, "
+            "k):\n        self.k = k\n",
+            "Mine needs arguments; give them defaults, or put a network in a variable: mine = "
+            "Mine(k=...).",
+        ),
+        (
+            "import seqattractor as sa\n\n1 / 0\n",
+            "mine.py cannot be run, line 3: ZeroDivisionError: division by zero",
+        ),
         ("def f(:\n", "mine.py cannot be run, line 1: SyntaxError"),
     ],
 )
@@ -363,17 +488,22 @@ def test_a_file_whose_network_cannot_take_part_raises_with_the_reason(tmp_path, 
     assert message in str(result.exception)
 
 
-def test_a_base_class_without_next_patterns_is_fine_if_a_network_derives_from_it_or_it_is_private(tmp_path):
+def test_a_base_class_without_next_patterns_is_fine_if_a_network_derives_from_it_or_it_is_private(
+    tmp_path,
+):
     method = "    def next_patterns(self, states, memory=None):\n        return states\n"
     derived = BASE + "class Whole(Mine):\n" + method
     private = BASE.replace("Mine", "_Mine") + "net = sa.zoo.LookupMemory()\n"
     for text in (derived, private):
         (tmp_path / "mine.py").write_text(text)
-        found = compare(networks=["lookup"], n=20, t=5, flips=0, trials=1, files=[str(tmp_path / "mine.py")])
+        found = compare(
+            networks=["lookup"], n=20, t=5, flips=0, trials=1, files=[str(tmp_path / "mine.py")]
+        )
         assert [n["network"] for n in found.networks][1:] in (["Whole"], ["net"])
 
 
-# -- the figure -------------------------------------------------------------------------------------------------
+# -- the figure
+# -------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -389,7 +519,13 @@ def test_points_stand_at_their_true_values_with_wilson_bars(found):
         assert line.get_xdata().tolist() == [4, 5, 12]
         assert line.get_ydata().tolist() == [100 * row["successes"] / 2 for row in rows]
         ends = [sorted(segment[:, 1]) for segment in bars.get_segments()]
-        assert np.allclose(ends, [[100 * end for end in sa.analysis.wilson_interval(row["successes"], 2)] for row in rows])
+        assert np.allclose(
+            ends,
+            [
+                [100 * end for end in sa.analysis.wilson_interval(row["successes"], 2)]
+                for row in rows
+            ],
+        )
         assert curve.get_label() == name
     plt.close(ax.figure)
 
@@ -410,7 +546,10 @@ def test_a_network_looks_the_same_in_every_figure_and_unlike_all_others(found):
         ax = comparison.plot()
         lines = {curve.get_label(): curve[0] for curve in ax.containers}
         looks.append(
-            [(lines[name].get_color(), lines[name].get_marker(), lines[name].get_linestyle()) for name in ("lookup", "Fine")]
+            [
+                (lines[name].get_color(), lines[name].get_marker(), lines[name].get_linestyle())
+                for name in ("lookup", "Fine")
+            ]
         )
         plt.close(ax.figure)
     assert looks[0] == looks[1]
@@ -418,7 +557,9 @@ def test_a_network_looks_the_same_in_every_figure_and_unlike_all_others(found):
     assert len(set(many.values())) == 60
 
 
-def test_a_figure_for_a_paper_is_one_panel_as_wide_as_a_column_with_a_legend_beside_the_points(found):
+def test_a_figure_for_a_paper_is_one_panel_as_wide_as_a_column_with_a_legend_beside_the_points(
+    found,
+):
     with sa.plots.style(paper=True):
         figure = paper_figure(found)
         figure.canvas.draw()
@@ -457,7 +598,12 @@ def test_files_have_the_format_of_their_endings_and_several_are_written_at_once(
         assert png.width == pytest.approx(120 / 25.4 * 600, abs=2)
     assert content["a.PDF"].startswith(b"%PDF-")
     assert b"/FontFile2" in content["a.PDF"]  # TrueType, which drawing programs can edit
-    texts = [each.text for each in ElementTree.fromstring(content["a.svg"]).iter("{http://www.w3.org/2000/svg}text")]
+    texts = [
+        each.text
+        for each in ElementTree.fromstring(content["a.svg"]).iter(
+            "{http://www.w3.org/2000/svg}text"
+        )
+    ]
     assert {"hebbian", "lookup", "period length T", "success, %"} <= set(texts)
     assert content["a.csv"].startswith(b"protocol,value,network")
     assert json.loads(content["a.json"])["settings"]["sizes"] == {"n": 30, "flips": 10}
@@ -473,16 +619,24 @@ def test_drawing_for_a_paper_gives_all_kinds_of_one_figure(found):
     assert [content[:4] for content in kinds] == [b"\x89PNG", b"%PDF", b"<?xm"]
 
 
-# -- words ------------------------------------------------------------------------------------------------------
+# -- words
+# --------------------------------------------------------------------------------------------------
 
 
-@given(st.lists(st.sampled_from(["00000000", "11111111", "11110000", "10101010", "11111110"]), min_size=2, max_size=5))
+@given(
+    st.lists(
+        st.sampled_from(["00000000", "11111111", "11110000", "10101010", "11111110"]),
+        min_size=2,
+        max_size=5,
+    )
+)
 def test_differences_are_sign_tests_with_holms_correction(successes):
     from scipy.stats import binomtest
 
     names = [f"net{k}" for k in range(len(successes))]
     found = {
-        (each.better, each.worse): each for each in differences({name: [row] for name, row in zip(names, successes, strict=True)})
+        (each.better, each.worse): each
+        for each in differences({name: [row] for name, row in zip(names, successes, strict=True)})
     }
     alone = {}
     for pair in found:
@@ -491,7 +645,12 @@ def test_differences_are_sign_tests_with_holms_correction(successes):
         fewer = sum(a < b for a, b in zip(first, second, strict=True))
         assert more >= fewer
         alone[pair] = binomtest(more, more + fewer).pvalue if more + fewer else 1.0
-    for pair, each in found.items():  # Holm: the largest over all at most as large of (how many are at least as large) x p
+    for (
+        pair,
+        each,
+    ) in (
+        found.items()
+    ):  # Holm: the largest over all at most as large of (how many are at least as large) x p
         below = [p for p in alone.values() if p <= alone[pair]]
         steps = [min(1.0, p * (len(alone) - sorted(alone.values()).index(p))) for p in below]
         assert each.p == pytest.approx(max(steps))
@@ -502,24 +661,40 @@ def test_a_rate_of_one_half_is_called_more_or_less_in_at_most_5_percent_of_cases
     reported = 0
     for successes in range(trials + 1):
         low, high = sa.analysis.wilson_interval(successes, trials)
-        found = decide([{"value": 0, "successes": successes, "trials": trials, "low": low, "high": high}])
+        found = decide(
+            [{"value": 0, "successes": successes, "trials": trials, "low": low, "high": high}]
+        )
         reported += comb(trials, successes) * (found != Decided(None, None))
     assert reported / 2**trials <= 0.05
 
 
 def test_trials_decide_only_on_their_side_of_one_half():
-    rows = [{"value": v, "successes": s, "trials": 8, "low": 0, "high": 1} for v, s in ((1, 8), (2, 6), (3, 8), (4, 0))]
+    rows = [
+        {"value": v, "successes": s, "trials": 8, "low": 0, "high": 1}
+        for v, s in ((1, 8), (2, 6), (3, 8), (4, 0))
+    ]
     assert (decide(rows).most, decide(rows).fails_from) == (1, 4)
     assert (decide(rows[1:2]).most, decide(rows[1:2]).fails_from) == (None, None)
 
 
 def test_the_conclusion_has_only_statements_that_trials_support(found):
-    enough = compare(networks=["hebbian", "lookup", "dense-exponential"], n=30, t=[4, 25], flips=0, trials=8)
+    enough = compare(
+        networks=["hebbian", "lookup", "dense-exponential"], n=30, t=[4, 25], flips=0, trials=8
+    )
     text = enough.conclusion()
-    assert "hebbian: more up to 4 and less from 25 on; lookup and dense-exponential: more up to 25." in text
-    assert "lookup more often than hebbian; dense-exponential more often than hebbian. No other difference is shown." in text
+    assert (
+        "hebbian: more up to 4 and less from 25 on; lookup and dense-exponential: more up to 25."
+        in text
+    )
+    assert (
+        "lookup more often than hebbian; dense-exponential more often than hebbian. No other "
+        "difference is shown." in text
+    )
     few = found.conclusion()
-    assert "Too few trials (2) to find a difference between networks: even one in every trial would have p = 1 " in few
+    assert (
+        "Too few trials (2) to find a difference between networks: even one in every trial would "
+        "have p = 1 " in few
+    )
     assert "more often than" not in few
 
 
@@ -535,6 +710,11 @@ def test_the_guide_shows_commands_that_exist():
     guide = (Path(__file__).parents[2] / "docs" / "rivals.rst").read_text()
     section = guide.partition("Ask your own question")[2]
     options = {name for parameter in command.params for name in parameter.opts}
-    asked = set(re.findall(r"(?<=\s)--?[a-z-]+", "\n".join(re.findall(r"^   \$ seqattractor compare.*$", section, re.M))))
+    asked = set(
+        re.findall(
+            r"(?<=\s)--?[a-z-]+",
+            "\n".join(re.findall(r"^   \$ seqattractor compare.*$", section, re.M)),
+        )
+    )
     assert asked
     assert asked <= options

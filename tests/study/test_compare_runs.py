@@ -1,4 +1,6 @@
-"""Comparisons that are interrupted, whose workers die, and whose networks are the user's: the same bytes in the end."""
+"""Comparisons that are interrupted, whose workers die, and whose networks are the user's: the same
+bytes in the end.
+"""
 
 import json
 import os
@@ -15,7 +17,8 @@ from seqattractor.study import Store
 from seqattractor.study.compare import COMPARISON, compare
 from seqattractor.study.user_networks import Brought
 
-# A network that writes down every fit and, at a chosen one, sends a signal to the process that does the trial, once.
+# A network that writes down every fit and, at a chosen one, sends a signal to the process that does
+# the trial, once.
 MINE = """
 import os, signal
 from pathlib import Path
@@ -31,21 +34,51 @@ class Mine(sa.zoo.LookupMemory):
             os.kill(os.getpid(), getattr(signal, os.environ["SIGNAL"]))
         return super().fit(X, lengths)
 """
-COMMAND = [sys.executable, "-m", "seqattractor", "compare", "--networks", "hebbian,dense", "--use", "mine.py"]
-COMMAND += ["--values", "5,9,20", "--trials", "3", "--seed", "7", "--out", "out"]  # 27 trials, 9 of them of mine
+COMMAND = [
+    sys.executable,
+    "-m",
+    "seqattractor",
+    "compare",
+    "--networks",
+    "hebbian,dense",
+    "--use",
+    "mine.py",
+]
+COMMAND += [
+    "--values",
+    "5,9,20",
+    "--trials",
+    "3",
+    "--seed",
+    "7",
+    "--out",
+    "out",
+]  # 27 trials, 9 of them of mine
 
 
 def run(folder, *options, fit=0, sent="SIGINT"):
-    """Run the comparison in a folder; at this fit of the user's network its process gets a signal."""
+    """Run the comparison in a folder; at this fit of the user's network its process gets a
+    signal.
+    """
     folder.mkdir(exist_ok=True)
     (folder / "mine.py").write_text(MINE)
     environment = os.environ | {"FIT": str(fit), "SIGNAL": sent}
-    return subprocess.run([*COMMAND, *options], cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    return subprocess.run(
+        [*COMMAND, *options],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
 
 def files(folder):
     """The bytes of the results."""
-    return {kind: (folder / "out" / f"compare-random.{kind}").read_bytes() for kind in ("json", "csv", "html", "png")}
+    return {
+        kind: (folder / "out" / f"compare-random.{kind}").read_bytes()
+        for kind in ("json", "csv", "html", "png")
+    }
 
 
 def fits(folder):
@@ -64,7 +97,10 @@ def whole(tmp_path_factory):
 def test_after_ctrl_c_the_same_command_does_only_what_is_missing(tmp_path, whole):
     stopped = run(tmp_path, "--jobs", "1", fit=6)
     assert stopped.returncode == 130
-    assert "Every finished trial is saved in out/trials.db; the same command resumes." in stopped.stderr
+    assert (
+        "Every finished trial is saved in out/trials.db; the same command resumes."
+        in stopped.stderr
+    )
     with Store(tmp_path / "out" / "trials.db", readonly=True) as store:
         saved = len(list(store.rows()))
     assert 0 < saved < 27
@@ -72,7 +108,9 @@ def test_after_ctrl_c_the_same_command_does_only_what_is_missing(tmp_path, whole
     before = fits(tmp_path)
     again = run(tmp_path, "--jobs", "1")
     assert again.returncode == 0
-    assert fits(tmp_path) - before == 1 + 9 - 4  # four of the first five fits were of trials that ended
+    assert (
+        fits(tmp_path) - before == 1 + 9 - 4
+    )  # four of the first five fits were of trials that ended
     assert files(tmp_path) == whole
 
 
@@ -122,7 +160,13 @@ def test_an_edited_file_of_the_users_is_done_again_and_nothing_else_is(tmp_path)
     def successes():
         seen = []
         comparison = compare(
-            "random", ["lookup"], values=[5, 9], trials=2, files=[str(path)], study=study, progress=lambda p: seen.append(p.done)
+            "random",
+            ["lookup"],
+            values=[5, 9],
+            trials=2,
+            files=[str(path)],
+            study=study,
+            progress=lambda p: seen.append(p.done),
         )
         done_before.append(seen[0])
         return [comparison.row(name, 9)["successes"] for name in ("lookup", "Own")]
@@ -141,7 +185,13 @@ def test_another_parameter_or_number_of_hidden_neurons_is_another_trial(tmp_path
     def done(networks, **options):
         seen.clear()
         compare(
-            "random", networks, values=[5], trials=2, study=tmp_path / "s.db", progress=lambda p: seen.append(p.done), **options
+            "random",
+            networks,
+            values=[5],
+            trials=2,
+            study=tmp_path / "s.db",
+            progress=lambda p: seen.append(p.done),
+            **options,
         )
         return seen[0]
 
@@ -157,14 +207,21 @@ def test_another_parameter_or_number_of_hidden_neurons_is_another_trial(tmp_path
 def test_an_unforeseen_error_of_a_network_is_reported_and_retried_next_time(tmp_path):
     path, study = tmp_path / "own.py", tmp_path / "s.db"
     path.write_text(
-        "import os, seqattractor as sa\n\nclass Fragile(sa.zoo.LookupMemory):\n    def fit(self, X, lengths=None):\n"
-        "        assert 'BREAK' not in os.environ or len(X) < 12, 'broken'\n        return super().fit(X, lengths)\n"
+        "import os, seqattractor as sa\n\nclass Fragile(sa.zoo.LookupMemory):\n    def fit(self, "
+        "X, lengths=None):\n"
+        "        assert 'BREAK' not in os.environ or len(X) < 12, 'broken'\n        return "
+        "super().fit(X, lengths)\n"
     )
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("BREAK", "1")
-        comparison = compare("random", ["lookup"], values=[15], trials=2, files=[str(path)], study=study)
+        comparison = compare(
+            "random", ["lookup"], values=[15], trials=2, files=[str(path)], study=study
+        )
     assert comparison.row("Fragile", 15)["by_trial"] == "xx"
-    sentence = "Fragile could not take part everywhere: broken (AssertionError in Fragile.fit, line 5 of own.py)"
+    sentence = (
+        "Fragile could not take part everywhere: broken (AssertionError in Fragile.fit, line 5 of "
+        "own.py)"
+    )
     assert sentence in comparison.describe()
     again = compare("random", ["lookup"], values=[15], trials=2, files=[str(path)], study=study)
     assert again.row("Fragile", 15)["successes"] == 2
@@ -173,15 +230,26 @@ def test_an_unforeseen_error_of_a_network_is_reported_and_retried_next_time(tmp_
 @pytest.mark.slow
 def test_trials_are_the_same_with_any_executor_and_times_are_separate(tmp_path):
     for jobs in (1, 2):
-        compare("noise", ["hebbian", "lookup"], values=[0, 5], trials=2, study=tmp_path / f"{jobs}.db", jobs=jobs)
+        compare(
+            "noise",
+            ["hebbian", "lookup"],
+            values=[0, 5],
+            trials=2,
+            study=tmp_path / f"{jobs}.db",
+            jobs=jobs,
+        )
     found = []
     for jobs in (1, 2):
         with Store(tmp_path / f"{jobs}.db", readonly=True) as store:
             found.append(list(store.finished(COMPARISON)))
     assert len(found[0]) == 4
-    assert [json.dumps(each.outcome) for each in found[0]] == [json.dumps(each.outcome) for each in found[1]]
+    assert [json.dumps(each.outcome) for each in found[0]] == [
+        json.dumps(each.outcome) for each in found[1]
+    ]
     assert "seconds" not in json.dumps(found[0][0].outcome)
-    assert [sorted(times) for times in found[0][0].times] == [["learn_seconds", "recall_seconds"]] * 2
+    assert [sorted(times) for times in found[0][0].times] == [
+        ["learn_seconds", "recall_seconds"]
+    ] * 2
 
 
 def test_a_network_of_the_users_is_known_by_all_of_its_classes_its_rule_and_its_parameters():

@@ -1,4 +1,6 @@
-"""Comparisons and capacities on a Dask cluster: the same bytes as in this process, also when a worker dies in a trial."""
+"""Comparisons and capacities on a Dask cluster: the same bytes as in this process, also when a
+worker dies in a trial.
+"""
 
 import json
 import subprocess
@@ -35,18 +37,24 @@ class Fragile(sa.zoo.LookupMemory):
 
 @pytest.fixture(scope="module")
 def address():
-    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster:
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address=":0"
+    ) as cluster:
         yield cluster.scheduler_address
 
 
-def test_a_comparison_on_a_cluster_gives_the_same_bytes_though_a_worker_is_killed(tmp_path, address):
+def test_a_comparison_on_a_cluster_gives_the_same_bytes_though_a_worker_is_killed(
+    tmp_path, address
+):
     class Local(sa.zoo.LookupMemory):
         """Known to this function only."""
 
     path, died = tmp_path / "fragile.py", tmp_path / "died"
     path.write_text(FRAGILE.format(died=str(died)))
     arguments = {"values": [5, 9], "trials": 3, "files": [str(path)]}
-    there = compare("random", {"local": Local(), "hebbian": sa.zoo.HebbianMemory()}, dask=address, **arguments)
+    there = compare(
+        "random", {"local": Local(), "hebbian": sa.zoo.HebbianMemory()}, dask=address, **arguments
+    )
     assert died.exists()
     here = compare("random", {"local": Local(), "hebbian": sa.zoo.HebbianMemory()}, **arguments)
     assert there.to_json() == here.to_json()
@@ -75,10 +83,14 @@ def test_capacities_on_a_cluster_are_those_of_this_process(tmp_path, address):
 
 
 def test_a_cluster_without_workers_is_given_up_after_a_while():
-    with distributed.LocalCluster(n_workers=0, dashboard_address=":0") as cluster, distributed.Client(cluster) as client:
+    with (
+        distributed.LocalCluster(n_workers=0, dashboard_address=":0") as cluster,
+        distributed.Client(cluster) as client,
+    ):
         watch = Watch(client, patience=1.0)
+        # the latter on a busy machine
         message = (
-            "no worker has been at the Dask scheduler for 1 s|the Dask scheduler does not answer"  # the latter on a busy machine
+            "no worker has been at the Dask scheduler for 1 s|the Dask scheduler does not answer"
         )
         with pytest.raises(ClusterLost, match=message):
             list(iter(watch.threads, 0))
@@ -91,30 +103,70 @@ def test_a_sweep_whose_scheduler_is_killed_ends_with_one_sentence_and_is_resumed
     with dask_cluster(tmp_path, 1) as cluster:
         script = tmp_path / "run.py"
         script.write_text(
-            "import os, signal, sys\nfrom seqattractor import _progress as display\nfrom seqattractor.cli import main\n"
+            "import os, signal, sys\nfrom seqattractor import _progress as display\nfrom "
+            "seqattractor.cli import main\n"
             "from contextlib import contextmanager\n"
             "@contextmanager\ndef shown(title, *, quiet=False):\n"
-            "    yield lambda progress: progress.done < 3 or os.kill(int(scheduler), signal.SIGKILL)\n"
+            "    yield lambda progress: progress.done < 3 or os.kill(int(scheduler), "
+            "signal.SIGKILL)\n"
             "scheduler = sys.argv.pop(1)\ndisplay.trial_progress = shown\nmain()\n"
         )
-        options = ["sweep", "run", "-o", str(path), "--network", "lookup", "--n", "20", "--t", "5,9", "--trials", "300"]
-        run = [sys.executable, str(script), str(cluster.scheduler.pid), *options, "--dask", cluster.address]
+        options = [
+            "sweep",
+            "run",
+            "-o",
+            str(path),
+            "--network",
+            "lookup",
+            "--n",
+            "20",
+            "--t",
+            "5,9",
+            "--trials",
+            "300",
+        ]
+        run = [
+            sys.executable,
+            str(script),
+            str(cluster.scheduler.pid),
+            *options,
+            "--dask",
+            cluster.address,
+        ]
         ended = subprocess.run(run, capture_output=True, text=True, check=False)
     assert ended.returncode == 2
     assert ended.stderr.startswith(f"seqattractor: the Dask cluster ({cluster.address}) was lost: ")
-    assert ended.stderr.endswith("; finished trials are saved: start the cluster again, then run the same command again.\n")
+    assert ended.stderr.endswith(
+        "; finished trials are saved: start the cluster again, then run the same command again.\n"
+    )
     assert len(ended.stderr.splitlines()) == 1
     assert 3 <= run_sweep(grid, path).before < 600
 
 
 @pytest.mark.slow
 def test_a_cluster_of_this_machine_gives_the_same_files(tmp_path):
-    options = ["--network", "hebbian", "--n", "20,30", "--flips", "1", "--success", "0.5", "--max-trials", "12"]
+    options = [
+        "--network",
+        "hebbian",
+        "--n",
+        "20,30",
+        "--flips",
+        "1",
+        "--success",
+        "0.5",
+        "--max-trials",
+        "12",
+    ]
     for name, who in {"one": ["--jobs", "1"], "dask": ["--dask", "local", "--jobs", "2"]}.items():
         arguments = [*options, *who, "-o", str(tmp_path / f"{name}.csv")]
-        assert CliRunner().invoke(capacity_command, arguments, catch_exceptions=False).exit_code == 0
+        assert (
+            CliRunner().invoke(capacity_command, arguments, catch_exceptions=False).exit_code == 0
+        )
     assert (tmp_path / "one.csv").read_bytes() == (tmp_path / "dask.csv").read_bytes()
-    found = [compare("noise", ["hebbian", "lookup"], values=[0, 20], trials=2, dask=dask).to_json() for dask in (None, "local")]
+    found = [
+        compare("noise", ["hebbian", "lookup"], values=[0, 20], trials=2, dask=dask).to_json()
+        for dask in (None, "local")
+    ]
     assert found[0] == found[1]
 
 

@@ -34,7 +34,9 @@ def test_a_grid_file_gives_every_combination_once(tmp_path):
     grid = read_grid(write(tmp_path, ISSUE_GRID))
     found = [(p.settings["network"], p.settings["t"]) for p in grid.points()]
     assert found == [(network, t) for network in ("attractor", "sparse") for t in (10, 20, 30)]
-    assert all(p.settings["n"] == 40 and p.settings["flips"] == 4 and p.seed == 11 for p in grid.points())
+    assert all(
+        p.settings["n"] == 40 and p.settings["flips"] == 4 and p.seed == 11 for p in grid.points()
+    )
     assert len({trial.key for trial in grid.all_trials()}) == 6 * 20
 
 
@@ -70,7 +72,10 @@ def test_a_table_of_one_network_holds_its_parameters_alone(tmp_path):
         ("[grid]\nt = 1", "t must be at least 2, but it is 1"),
         ("[grid]\nn = 2.5", "n must be a whole number"),
         ("[grid]\nn = 5\nflips = 6", "flips = 6 is more than the 5 units"),
-        ("[grid]\ncorrelation = [0.5, 1.5]", "correlation must be 0 or more and below 1, but it is 1.5"),
+        (
+            "[grid]\ncorrelation = [0.5, 1.5]",
+            "correlation must be 0 or more and below 1, but it is 1.5",
+        ),
         ("[grid]\npattern_bias = -1.0", "pattern_bias must lie between -1 and 1, but it is -1.0"),
         ("[grid]\ncorrelation = 'much'", "correlation must be a number"),
         ("[grid]\nmeasure_basin = 3", "measure_basin must be true or false"),
@@ -92,7 +97,10 @@ def test_a_wrong_grid_is_rejected_in_one_sentence_that_names_the_file(tmp_path, 
 
 
 def test_a_setting_at_its_default_is_the_same_point_as_one_that_is_not_given():
-    assert Grid({"t": 20}).points()[0].key == Grid({"t": 20, "n": DEFAULTS["n"], "correlation": 0}).points()[0].key
+    assert (
+        Grid({"t": 20}).points()[0].key
+        == Grid({"t": 20, "n": DEFAULTS["n"], "correlation": 0}).points()[0].key
+    )
 
 
 def test_whole_numbers_and_floats_are_the_same_setting():
@@ -107,19 +115,32 @@ def test_seeds_stay_what_they_are():
 
 
 @given(
-    st.dictionaries(st.sampled_from(["n", "m", "t", "eta"]), st.integers(2, 9), min_size=1), st.integers(0, 5), st.integers(0, 3)
+    st.dictionaries(st.sampled_from(["n", "m", "t", "eta"]), st.integers(2, 9), min_size=1),
+    st.integers(0, 5),
+    st.integers(0, 3),
 )
 def test_a_seed_depends_on_settings_seed_and_trial_and_not_on_their_order(settings, seed, trial):
     state = seed_of(seed, settings, trial).generate_state(4)
     turned = dict(reversed(settings.items()))
     assert np.array_equal(state, seed_of(seed, turned, trial).generate_state(4))
-    others = [(seed + 1, settings, trial), (seed, settings, trial + 1), (seed, settings | {"t": 10}, trial)]
+    others = [
+        (seed + 1, settings, trial),
+        (seed, settings, trial + 1),
+        (seed, settings | {"t": 10}, trial),
+    ]
     for other in others:
         assert not np.array_equal(state, seed_of(*other).generate_state(4))
 
 
-MIXING = {"gillett", "gillett-sparse"}  # their rates end in a mixture of all patterns of a short loop (tests/zoo/test_rates.py)
-FOR_CHAINS = {"fiete"}  # each neuron fires once; of random patterns, in which half of the units are active, it stores none
+MIXING = {
+    "gillett",
+    "gillett-sparse",
+}  # their rates end in a mixture of all patterns of a short loop (tests/zoo/test_rates.py)
+FOR_CHAINS = {
+    "fiete"
+    # each neuron fires once; of random patterns, in which half of the units are active, it stores
+    # none
+}
 
 
 @pytest.mark.parametrize("name", [name for name in REGISTRY if name not in MIXING | FOR_CHAINS])
@@ -144,7 +165,15 @@ def test_several_sequences_are_loops_without_a_common_pattern():
 
 
 def test_a_trial_measures_what_the_library_measures():
-    settings = {"network": "attractor", "n": 30, "m": 60, "t": 8, "flips": 3, "sequences": 2, "measure_basin": True}
+    settings = {
+        "network": "attractor",
+        "n": 30,
+        "m": 60,
+        "t": 8,
+        "flips": 3,
+        "sequences": 2,
+        "measure_basin": True,
+    }
     outcome = run_trial(settings, np.random.SeedSequence(1))
     again = run_trial(settings, np.random.SeedSequence(1))
     assert outcome == again

@@ -56,7 +56,12 @@ def test_failed_trials_can_be_forgotten(tmp_path):
 
 
 def test_a_study_stores_its_grids(tmp_path):
-    grid = Grid({"network": ["dense", "lookup"], "t": [5, 10]}, trials=3, seed=2, only={"dense": {"degree": 3}})
+    grid = Grid(
+        {"network": ["dense", "lookup"], "t": [5, 10]},
+        trials=3,
+        seed=2,
+        only={"dense": {"degree": 3}},
+    )
     with Store(tmp_path / "s.db") as store:
         store.add_grid(grid.as_json())
         store.add_grid(grid.as_json())
@@ -77,7 +82,10 @@ def test_processes_that_write_the_same_trials_at_once_store_each_once(tmp_path):
     context = multiprocessing.get_context("spawn")
     barrier = context.Barrier(2)
     hosts = ["one", "two"]
-    writers = [context.Process(target=write_many, args=(tmp_path / "s.db", host, barrier)) for host in hosts]
+    writers = [
+        context.Process(target=write_many, args=(tmp_path / "s.db", host, barrier))
+        for host in hosts
+    ]
     for writer in writers:
         writer.start()
     for writer in writers:
@@ -98,7 +106,9 @@ def test_a_study_that_another_process_makes_at_this_very_moment_is_ours(tmp_path
             if sql == "PRAGMA user_version" and not others:
                 others.append(threading.Thread(target=lambda: Store(tmp_path / "s.db").close()))
                 others[0].start()
-                others[0].join(1.0)  # it waits until this look at the file is over, or gets in between
+                others[0].join(
+                    1.0
+                )  # it waits until this look at the file is over, or gets in between
             return super().execute(sql, *arguments)
 
     monkeypatch.setattr(sqlite3, "connect", partial(sqlite3.connect, factory=Interrupted))
@@ -124,7 +134,10 @@ def test_a_full_disk_is_one_sentence_and_loses_no_committed_trial(tmp_path):
         cwd=Path(__file__).parent,
         check=False,
     )
-    assert "s.db cannot be written (disk I/O error); look for a full disk" in done.stderr.splitlines()[-1]
+    assert (
+        "s.db cannot be written (disk I/O error); look for a full disk"
+        in done.stderr.splitlines()[-1]
+    )
     committed = len(done.stdout.split())
     assert committed > 10
     with Store(tmp_path / "s.db") as store:
@@ -159,13 +172,17 @@ def test_a_study_of_another_version_is_rejected(tmp_path):
 def test_a_study_without_checksums_is_one_sentence_and_left_alone(tmp_path):
     Store(tmp_path / "s.db").close()
     damage(tmp_path / "s.db", "ALTER TABLE trials DROP COLUMN checksum")
-    with pytest.raises(OSError, match=r"s.db is damaged \(no such column: checksum\); put a copy of it in its place"):
+    with pytest.raises(
+        OSError,
+        match=r"s.db is damaged \(no such column: checksum\); put a copy of it in its place",
+    ):
         Store(tmp_path / "s.db")
     with pytest.raises(OSError, match=r"s.db is damaged \(no such column: checksum\)"):
         study.read_study(tmp_path / "s.db")
 
 
-# -- damage ---------------------------------------------------------------------------------------------------------------
+# -- damage
+# --------------------------------------------------------------------------------------------------
 
 
 def damage(path, statement, *values):
@@ -209,7 +226,11 @@ def test_a_damaged_row_is_named_and_left_out_and_a_copy_of_the_rest_continues(tm
         assert store.copy_to(tmp_path / "rest.db") == 2
     assert name.startswith(f"trial {7 if 'trial' in change else 1} of the point '{POINT.key}'")
     with pytest.raises(
-        OSError, match=r"s.db: 1 damaged row is left out .* trial . of the point .* `seqattractor sweep export .*rest"
+        OSError,
+        match=(
+            r"s.db: 1 damaged row is left out .* trial . of the point .* `seqattractor sweep "
+            r"export .*rest"
+        ),
     ):
         Store(path)
     assert path.read_bytes() == before
@@ -227,7 +248,10 @@ def test_a_damaged_grid_is_named(tmp_path):
     damage(path, "UPDATE grids SET grid = replace(grid, '30', '31') WHERE grid LIKE '%30%'")
     with Store(path, readonly=True) as store:
         assert store.grids() == grids[:1]
-    assert "1 damaged row is left out and counts as missing: a grid, " in study.read_study(path).notes[0]
+    assert (
+        "1 damaged row is left out and counts as missing: a grid, "
+        in study.read_study(path).notes[0]
+    )
 
 
 def test_a_page_that_cannot_be_read_costs_its_own_rows_and_a_copy_of_the_rest_continues(tmp_path):
@@ -241,7 +265,10 @@ def test_a_page_that_cannot_be_read_costs_its_own_rows_and_a_copy_of_the_rest_co
     assert 100 < len(there) < 200
     assert there == [finished(each.trial.number) for each in there]
     assert "s.db is damaged: SQLite finds" in study.read_study(path).notes[0]
-    with pytest.raises(OSError, match=r"s.db is damaged: SQLite finds .* `seqattractor sweep export .*s.db -o rest.db`"):
+    with pytest.raises(
+        OSError,
+        match=r"s.db is damaged: SQLite finds .* `seqattractor sweep export .*s.db -o rest.db`",
+    ):
         Store(path)
     with Store(tmp_path / "rest.db") as store:
         assert list(store.finished()) == there
@@ -258,13 +285,18 @@ def test_a_copy_of_a_study_overwrites_no_file(tmp_path):
 
 def test_a_study_of_which_nothing_can_be_read_is_one_sentence_with_its_name(tmp_path):
     path = tmp_path / "s.db"
-    for change, words in (("DROP TABLE trials", "no such table"), ("ALTER TABLE trials DROP COLUMN host", "no such column")):
+    for change, words in (
+        ("DROP TABLE trials", "no such table"),
+        ("ALTER TABLE trials DROP COLUMN host", "no such column"),
+    ):
         path.unlink(missing_ok=True)
         Store(path).close()
         damage(path, change)
         before = path.read_bytes()
         for opened in (Store, study.read_study):
-            with pytest.raises(OSError, match=rf"s.db is damaged \(.*{words}.*\); put a copy of it in its place"):
+            with pytest.raises(
+                OSError, match=rf"s.db is damaged \(.*{words}.*\); put a copy of it in its place"
+            ):
                 opened(path)
         assert sqlite3.connect(path).execute("PRAGMA integrity_check").fetchone() == ("ok",)
         assert len(path.read_bytes()) == len(before)
@@ -276,7 +308,10 @@ def test_a_study_that_was_cut_off_is_reported_as_damaged(tmp_path):
         store.add([finished(number) for number in range(200)])
     path.write_bytes(path.read_bytes()[:20_000])
     for readonly in (True, False):
-        with pytest.raises(OSError, match=r"the study .*s.db is damaged \(database disk image is malformed\); put a copy"):
+        with pytest.raises(
+            OSError,
+            match=r"the study .*s.db is damaged \(database disk image is malformed\); put a copy",
+        ):
             Store(path, readonly=readonly)
     assert path.stat().st_size == 20_000
 
@@ -284,7 +319,9 @@ def test_a_study_that_was_cut_off_is_reported_as_damaged(tmp_path):
 PARTS = [("",), ("-wal",), ("-shm",), ("-wal", "-shm"), ("", "-wal", "-shm")]
 
 
-@pytest.mark.parametrize("parts", PARTS, ids=lambda parts: "all" if len(parts) == 3 else " ".join(parts) or "main")
+@pytest.mark.parametrize(
+    "parts", PARTS, ids=lambda parts: "all" if len(parts) == 3 else " ".join(parts) or "main"
+)
 @pytest.mark.parametrize("replaced", [False, True])
 def test_a_study_deleted_or_replaced_during_a_run_is_reported_and_committed_trials_are_saved(
     tmp_path, parts, replaced
@@ -305,13 +342,18 @@ def test_a_study_deleted_or_replaced_during_a_run_is_reported_and_committed_tria
         else:
             (tmp_path / f"s.db{part}").unlink()
     lost = f"s.db{parts[0]}"
-    with pytest.raises(OSError, match=rf"{lost} was deleted or replaced .* every committed trial \(2\) is in .*s.db.saved"):
+    with pytest.raises(
+        OSError,
+        match=rf"{lost} was deleted or replaced .* every committed trial \(2\) is in .*s.db.saved",
+    ):
         store.add([finished(2)])
     store.close()
     with Store(tmp_path / "s.db.saved") as saved:
         assert list(saved.finished()) == [finished(0), finished(1)]
         saved.add([finished(2)])
-    if not replaced and "" not in parts:  # SQLite still had the log: all of it is in the study, which opens as ever
+    if (
+        not replaced and "" not in parts
+    ):  # SQLite still had the log: all of it is in the study, which opens as ever
         with Store(path) as again:
             assert list(again.finished()) == [finished(0), finished(1)]
             again.add([finished(2)])
@@ -332,18 +374,29 @@ def test_the_log_of_a_study_behind_a_link_is_watched_too(tmp_path):
 
 
 def test_a_study_whose_log_was_deleted_opens_again_when_the_other_program_ends(tmp_path):
-    """SQLite rejects it until then, and that is safe: the other program could still write the log that was deleted."""
+    """SQLite rejects it until then, and that is safe: the other program could still write the log
+    that was deleted.
+    """
     path = tmp_path / "s.db"
-    look = f"import sqlite3; db = sqlite3.connect({str(path)!r}); print(*db.execute('SELECT * FROM trials'), flush=True); input()"
+    look = (
+        f"import sqlite3; db = sqlite3.connect({str(path)!r}); print(*db.execute('SELECT * FROM "
+        "trials'), flush=True); input()"
+    )
     store = Store(path)
-    with subprocess.Popen([sys.executable, "-c", look], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as program:
+    with subprocess.Popen(
+        [sys.executable, "-c", look], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as program:
         assert program.stdout.readline() == "\n"
         store.add([finished(0)])
         (tmp_path / "s.db-wal").unlink()
-        with pytest.raises(OSError, match=r"s.db-wal was deleted .* every committed trial \(1\) is in .*s.db.saved"):
+        with pytest.raises(
+            OSError, match=r"s.db-wal was deleted .* every committed trial \(1\) is in .*s.db.saved"
+        ):
             store.add([finished(1)])
         store.close()
-        with pytest.raises(OSError, match=r"s.db cannot be opened for writing .* another program that has it open"):
+        with pytest.raises(
+            OSError, match=r"s.db cannot be opened for writing .* another program that has it open"
+        ):
             Store(path)
         program.communicate("\n")
     with Store(path) as again:
@@ -352,7 +405,9 @@ def test_a_study_whose_log_was_deleted_opens_again_when_the_other_program_ends(t
 
 @pytest.mark.slow
 def test_a_sweep_whose_log_is_deleted_raises_and_the_same_command_finishes_it(tmp_path):
-    """Also where somebody looks at the study in between, whose SQLite finds an index of a log that is gone."""
+    """Also where somebody looks at the study in between, whose SQLite finds an index of a log that
+    is gone.
+    """
     path = tmp_path / "s.db"
     script = tmp_path / "script.py"
     script.write_text(
@@ -374,8 +429,25 @@ def test_a_sweep_whose_log_is_deleted_raises_and_the_same_command_finishes_it(tm
         main()
         """)
     )
-    command = ["sweep", "run", "--network", "lookup", "--n", "20", "--t", "5", "--trials", "20", "-o", str(path), "--jobs", "1"]
-    done = subprocess.run([sys.executable, str(script), *command], capture_output=True, text=True, check=False)
+    command = [
+        "sweep",
+        "run",
+        "--network",
+        "lookup",
+        "--n",
+        "20",
+        "--t",
+        "5",
+        "--trials",
+        "20",
+        "-o",
+        str(path),
+        "--jobs",
+        "1",
+    ]
+    done = subprocess.run(
+        [sys.executable, str(script), *command], capture_output=True, text=True, check=False
+    )
     last = done.stderr.splitlines()[-1]
     assert done.returncode == 2
     assert "s.db-wal was deleted or replaced" in last
@@ -383,7 +455,9 @@ def test_a_sweep_whose_log_is_deleted_raises_and_the_same_command_finishes_it(tm
     assert "rollback" not in done.stdout + done.stderr
     with Store(tmp_path / "s.db.saved", readonly=True) as saved:
         assert len(list(saved.finished())) == 4
-    again = subprocess.run([sys.executable, "-m", "seqattractor", *command], capture_output=True, text=True, check=True)
+    again = subprocess.run(
+        [sys.executable, "-m", "seqattractor", *command], capture_output=True, text=True, check=True
+    )
     assert again.stdout.startswith(f"{path}: 20 trials, ")
 
 
@@ -395,7 +469,10 @@ def test_an_error_of_sqlite_is_reported_in_its_own_words():
             db.rollback()
             raise sqlite3.OperationalError("disk I/O error")
 
-    with closing(sqlite3.connect(":memory:")) as db, pytest.raises(sqlite3.OperationalError, match="disk I/O error"):
+    with (
+        closing(sqlite3.connect(":memory:")) as db,
+        pytest.raises(sqlite3.OperationalError, match="disk I/O error"),
+    ):
         fail(db)
 
 
@@ -411,7 +488,10 @@ def test_a_copy_of_a_running_study_without_its_log_opens_and_counts_what_it_lack
     assert run_sweep(grid, tmp_path / "copy.db").total == 7
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="drops a capability of root, to whom nothing is read-only")
+@pytest.mark.skipif(
+    not sys.platform.startswith("linux"),
+    reason="drops a capability of root, to whom nothing is read-only",
+)
 def test_a_folder_that_becomes_read_only_during_a_run_costs_nothing(tmp_path):
     code = """
         import os, sys
@@ -427,7 +507,9 @@ def test_a_folder_that_becomes_read_only_during_a_run_costs_nothing(tmp_path):
     """
     done = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(code), str(tmp_path)],
-        preexec_fn=lambda: ctypes.CDLL(None).prctl(24, 1, 0, 0, 0),  # PR_CAPBSET_DROP, CAP_DAC_OVERRIDE
+        preexec_fn=lambda: ctypes.CDLL(None).prctl(
+            24, 1, 0, 0, 0
+        ),  # PR_CAPBSET_DROP, CAP_DAC_OVERRIDE
         capture_output=True,
         text=True,
         cwd=Path(__file__).parent,
@@ -435,7 +517,10 @@ def test_a_folder_that_becomes_read_only_during_a_run_costs_nothing(tmp_path):
     )
     tmp_path.chmod(0o755)
     last = done.stderr.splitlines()[-1]
-    assert "new.db cannot be opened for writing (unable to open database file); look for a full disk, a read-only folder" in last
+    assert (
+        "new.db cannot be opened for writing (unable to open database file); look for a full disk, "
+        "a read-only folder" in last
+    )
     with Store(tmp_path / "s.db") as store:
         assert list(store.finished()) == [finished(0), finished(1)]
 
@@ -444,7 +529,9 @@ def test_protocols_share_a_file_and_are_distinguished(tmp_path):
     other = Point(Protocol("other", "some.module:function"), POINT.settings, POINT.seed)
     with Store(tmp_path / "s.db") as store:
         store.add([finished(0), finished(0, other)])
-        assert [each.trial.point.protocol.name for each in store.finished(other.protocol)] == ["other"]
+        assert [each.trial.point.protocol.name for each in store.finished(other.protocol)] == [
+            "other"
+        ]
         assert list(store.finished()) == [finished(0)]
 
 
@@ -475,13 +562,16 @@ def test_missing_files_and_folders_are_reported_as_missing(tmp_path):
         Store(tmp_path)
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs a folder that also root cannot write")
+@pytest.mark.skipif(
+    not sys.platform.startswith("linux"), reason="needs a folder that also root cannot write"
+)
 def test_a_folder_that_cannot_be_written_is_one_sentence():
     with pytest.raises(OSError, match=r"cannot be opened for writing .*read-only folder"):
         Store("/proc/study.db")
 
 
-# -- tables -------------------------------------------------------------------------------------------------------
+# -- tables
+# --------------------------------------------------------------------------------------------------
 
 
 def rows_of(trials, **options):
@@ -535,7 +625,10 @@ def test_points_count_successes_of_the_trials_that_did_not_fail():
 
 def test_parquet_holds_the_same_rows_as_csv(tmp_path):
     parquet = pytest.importorskip("pyarrow.parquet")
-    mixed = Point(RETRIEVAL, {"network": "sparse", "bias": "auto"}, 0), Point(RETRIEVAL, {"network": "sparse", "bias": 3}, 0)
+    mixed = (
+        Point(RETRIEVAL, {"network": "sparse", "bias": "auto"}, 0),
+        Point(RETRIEVAL, {"network": "sparse", "bias": 3}, 0),
+    )
     rows = rows_of([finished(0), *(finished(0, point) for point in mixed)])
     table.export(rows, tmp_path / "t.parquet")
     read = parquet.read_table(tmp_path / "t.parquet").to_pylist()

@@ -21,7 +21,10 @@ from seqattractor.study.run import run_trials
 from seqattractor.study.store import Finished
 from seqattractor.study.study import study_in, trial_rows
 
-GRIDS = [{"network": "lookup", "n": 20, "t": [5, 9]}, {"network": ["attractor", "lookup"], "t": 9, "n": [20, 30], "eta": 0.5}]
+GRIDS = [
+    {"network": "lookup", "n": 20, "t": [5, 9]},
+    {"network": ["attractor", "lookup"], "t": 9, "n": [20, 30], "eta": 0.5},
+]
 POINTS = Rounds((point, 1) for settings in GRIDS for point in Grid(settings).points())
 CODE = {trial.point.key: f"0+{code_digest()}" for trial in POINTS}
 OTHER = "0+of another time"
@@ -36,15 +39,26 @@ trials = st.fixed_dictionaries(
         "seconds": st.sampled_from([0.0, 0.25, 3.0]),
     }
 )
-studies = st.lists(trials, max_size=40, unique_by=lambda trial: (trial["point"].key, trial["number"]))
-numbers = st.tuples(st.integers(0, 6), st.integers(0, 6))  # trials of each grid; 0 for a grid that the study does not have
+studies = st.lists(
+    trials, max_size=40, unique_by=lambda trial: (trial["point"].key, trial["number"])
+)
+numbers = st.tuples(
+    st.integers(0, 6), st.integers(0, 6)
+)  # trials of each grid; 0 for a grid that the study does not have
 
 
 def finished(trial):
     """A trial as the store takes it."""
     outcome = None if trial["error"] else {"success": trial["success"], "epochs": 7}
     version = CODE[trial["point"].key] if trial["this_code"] else OTHER
-    return Finished(Trial(trial["point"], trial["number"]), outcome, trial["error"], trial["seconds"], "here", version)
+    return Finished(
+        Trial(trial["point"], trial["number"]),
+        outcome,
+        trial["error"],
+        trial["seconds"],
+        "here",
+        version,
+    )
 
 
 def filled(store, study, numbers):
@@ -82,7 +96,8 @@ def without_notes(counts):
     return {name: value for name, value in counts.summary.items() if name != "notes"}
 
 
-# -- counts ---------------------------------------------------------------------------------------------------------------
+# -- counts
+# --------------------------------------------------------------------------------------------------
 
 
 @given(studies, numbers)
@@ -97,14 +112,21 @@ def test_points_have_the_successes_of_their_own_trials(study):
     expected = {}
     for trial in study:
         settings = trial["point"].settings
-        row = expected.setdefault((settings["network"], settings.get("eta"), settings.get("t"), settings["n"]), [0, 0, 0])
+        row = expected.setdefault(
+            (settings["network"], settings.get("eta"), settings.get("t"), settings["n"]), [0, 0, 0]
+        )
         row[0] += trial["error"] is None
         row[1] += trial["error"] is not None
         row[2] += trial["error"] is None and trial["success"]
     with Store() as store:
         rows = study_in(filled(store, study, (0, 0))).rows()
     found = {
-        (row["network"], row.get("eta"), row["t"], row["n"]): [row["trials"], row["failed"], row["successes"]] for row in rows
+        (row["network"], row.get("eta"), row["t"], row["n"]): [
+            row["trials"],
+            row["failed"],
+            row["successes"],
+        ]
+        for row in rows
     }
     assert found == expected
     assert len(rows) == len(found)
@@ -115,11 +137,29 @@ def test_a_table_has_every_trial_once_in_the_order_of_settings_and_numbers(study
     def in_order(trial):
         settings = trial["point"].settings
         eta = settings.get("eta")
-        return settings["network"], settings["n"], settings["t"], eta is not None, eta or 0, trial["number"]
+        return (
+            settings["network"],
+            settings["n"],
+            settings["t"],
+            eta is not None,
+            eta or 0,
+            trial["number"],
+        )
 
     with Store() as store:
         rows = list(trial_rows(filled(store, study, (0, 0)), study_in(store), timing=True))
-    reported = [(row["network"], row["n"], row["t"], row.get("eta"), row["trial"], row["success"], row["error"]) for row in rows]
+    reported = [
+        (
+            row["network"],
+            row["n"],
+            row["t"],
+            row.get("eta"),
+            row["trial"],
+            row["success"],
+            row["error"],
+        )
+        for row in rows
+    ]
     expected = [
         (
             *(trial["point"].settings.get(name) for name in ("network", "n", "t", "eta")),
@@ -130,7 +170,9 @@ def test_a_table_has_every_trial_once_in_the_order_of_settings_and_numbers(study
         for trial in sorted(study, key=in_order)
     ]
     assert reported == expected
-    assert [row["seconds"] for row in rows] == [trial["seconds"] for trial in sorted(study, key=in_order)]
+    assert [row["seconds"] for row in rows] == [
+        trial["seconds"] for trial in sorted(study, key=in_order)
+    ]
 
 
 @given(studies, st.data())
@@ -140,24 +182,40 @@ def test_damaged_rows_are_in_no_count_and_no_table(tmp_path_factory, study, data
         filled(store, study, (4, 0))
     broken = data.draw(st.sets(st.sampled_from(range(len(study))))) if study else set()
     for k in broken:
-        change = data.draw(st.sampled_from(["seconds = seconds + 1", "host = 'there'", "version = '1+x'", "checksum = ''"]))
-        damage(path, f"UPDATE trials SET {change} WHERE point = ? AND trial = ?", study[k]["point"].key, study[k]["number"])
+        change = data.draw(
+            st.sampled_from(
+                ["seconds = seconds + 1", "host = 'there'", "version = '1+x'", "checksum = ''"]
+            )
+        )
+        damage(
+            path,
+            f"UPDATE trials SET {change} WHERE point = ? AND trial = ?",
+            study[k]["point"].key,
+            study[k]["number"],
+        )
     whole = [trial for k, trial in enumerate(study) if k not in broken]
     with Store(path, readonly=True) as store:
         found = study_in(store)
         rows = list(trial_rows(store, found))
     assert len(found.damaged) == len(broken)
-    assert without_notes(found) == plain_counts(whole, (4, 0)) | {"study": str(path), "damaged": found.damaged}
+    assert without_notes(found) == plain_counts(whole, (4, 0)) | {
+        "study": str(path),
+        "damaged": found.damaged,
+    }
     assert sorted((row["t"], row["n"], row["trial"]) for row in rows) == sorted(
-        (trial["point"].settings["t"], trial["point"].settings["n"], trial["number"]) for trial in whole
+        (trial["point"].settings["t"], trial["point"].settings["n"], trial["number"])
+        for trial in whole
     )
 
 
-# -- a quick look ---------------------------------------------------------------------------------------------------------
+# -- a quick look
+# --------------------------------------------------------------------------------------------------
 
 
 def invoke(*arguments):
-    return CliRunner().invoke(command, [str(argument) for argument in arguments], catch_exceptions=False)
+    return CliRunner().invoke(
+        command, [str(argument) for argument in arguments], catch_exceptions=False
+    )
 
 
 @pytest.fixture
@@ -180,12 +238,15 @@ sys.argv = {["seqattractor", "sweep", *arguments, str(small)]}
 main()
 print([name for name in {HEAVY} if name in sys.modules], file=sys.stderr)
 """
-    shown = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+    shown = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
     assert "12" in shown.stdout
     assert shown.stderr.splitlines()[-1] == "[]"
 
 
-# -- no list of trials ----------------------------------------------------------------------------------------------------
+# -- no list of trials
+# --------------------------------------------------------------------------------------------------
 
 
 class WatchedRow(dict):
@@ -210,7 +271,11 @@ def test_csv_is_written_without_keeping_its_rows(tmp_path):
 def test_rows_of_a_table_are_read_once(tmp_path):
     pyarrow = pytest.importorskip("pyarrow.parquet")
     rows = (
-        {"t": number, "word": None if number < 15_000 else "a", "mixed": number if number < 19_999 else "b"}
+        {
+            "t": number,
+            "word": None if number < 15_000 else "a",
+            "mixed": number if number < 19_999 else "b",
+        }
         for number in range(20_000)
     )
     assert table.export(rows, tmp_path / "t.parquet") == 20_000
@@ -220,7 +285,10 @@ def test_rows_of_a_table_are_read_once(tmp_path):
 
 
 def test_a_table_shows_one_moment_of_a_study_that_is_written_meanwhile(tmp_path):
-    trials = [Finished(Trial(POINT, number), {"success": True}, None, 0.5, "here", "0") for number in range(6)]
+    trials = [
+        Finished(Trial(POINT, number), {"success": True}, None, 0.5, "here", "0")
+        for number in range(6)
+    ]
     with Store(tmp_path / "s.db") as writer, Store(tmp_path / "s.db", readonly=True) as store:
         writer.add(trials[:4])
         with store.at_one_moment():
@@ -230,7 +298,12 @@ def test_a_table_shows_one_moment_of_a_study_that_is_written_meanwhile(tmp_path)
         assert study_in(store).trials == 6
 
 
-@given(st.lists(st.tuples(st.sampled_from([trial.point for trial in POINTS]), st.integers(0, 4)), max_size=12))
+@given(
+    st.lists(
+        st.tuples(st.sampled_from([trial.point for trial in POINTS]), st.integers(0, 4)),
+        max_size=12,
+    )
+)
 def test_rounds_are_those_of_a_plain_loop_and_are_made_when_asked_for(wanted):
     most = {}
     for point, number in wanted:
@@ -248,9 +321,15 @@ def test_rounds_are_those_of_a_plain_loop_and_are_made_when_asked_for(wanted):
 
 @given(studies, st.integers(1, 8), st.booleans(), st.integers(0, 3))
 def test_a_run_does_what_is_missing_once_and_counts_what_was_there(study, number, current, runs):
-    """Against sets of keys: also where runs begin at different places, and where trials of other code are done again."""
+    """Against sets of keys: also where runs begin at different places, and where trials of other
+    code are done again.
+    """
     wanted = Rounds((trial.point, number) for trial in POINTS)
-    good = {(t["point"].key, t["number"]) for t in study if not current or (t["this_code"] and t["error"] is None)}
+    good = {
+        (t["point"].key, t["number"])
+        for t in study
+        if not current or (t["this_code"] and t["error"] is None)
+    }
     over = {(t["point"].key, t["number"]): t for t in study}
     asked = []
 
@@ -266,7 +345,11 @@ def test_a_run_does_what_is_missing_once_and_counts_what_was_there(study, number
         report = run_trials(wanted, store, pretend, current=current)
     keys = {trial.key for trial in wanted}
     assert sorted(asked) == sorted(keys - good)
-    assert (report.total, report.before, report.added) == (len(keys), len(keys & good), len(keys - good))
+    assert (report.total, report.before, report.added) == (
+        len(keys),
+        len(keys & good),
+        len(keys - good),
+    )
     left = [over[key] for key in keys & good]
     assert report.by_other_code == sum(not t["this_code"] and t["error"] is None for t in left)
 

@@ -22,9 +22,17 @@ from seqattractor.study import table as table
 from seqattractor.study.protocol import RETRIEVAL, Point, Trial
 from seqattractor.study.run import run_trials
 
-# The plain loop: workers that are killed again and again should not have to load compiled code each time.
+# The plain loop: workers that are killed again and again should not have to load compiled code each
+# time.
 PARAMETERS = {"max_epochs": 50, "engine": "reference"}
-SETTINGS = {"network": ["attractor", "lookup"], "n": 30, "m": 40, "t": [6, 12], "flips": 3, **PARAMETERS}
+SETTINGS = {
+    "network": ["attractor", "lookup"],
+    "n": 30,
+    "m": 40,
+    "t": [6, 12],
+    "flips": 3,
+    **PARAMETERS,
+}
 GRID = Grid(SETTINGS, trials=25, seed=4)
 
 
@@ -41,16 +49,23 @@ def uninterrupted(tmp_path_factory):
     return csv_of(path)
 
 
-# -- who runs it ----------------------------------------------------------------------------------------------------------
+# -- who runs it
+# --------------------------------------------------------------------------------------------------
 
 
 def start(path, jobs):
     """Start the same sweep from the command line, in a process of its own."""
-    options = [f"--{key}={','.join(map(str, values))}" for key, values in GRID.settings.items() if key not in PARAMETERS]
+    options = [
+        f"--{key}={','.join(map(str, values))}"
+        for key, values in GRID.settings.items()
+        if key not in PARAMETERS
+    ]
     options += [f"--set={key}={value}" for key, value in PARAMETERS.items()]
     options += ["--trials", str(GRID.trials), "--seed", str(GRID.seed)]
     command_line = [sys.executable, "-m", "seqattractor", "sweep", "run", "-o", str(path), *options]
-    return subprocess.Popen([*command_line, "--jobs", str(jobs), "--json"], stdout=subprocess.PIPE, text=True)
+    return subprocess.Popen(
+        [*command_line, "--jobs", str(jobs), "--json"], stdout=subprocess.PIPE, text=True
+    )
 
 
 @pytest.mark.slow
@@ -65,10 +80,14 @@ def test_two_sweeps_on_one_file_share_the_work(tmp_path, uninterrupted):
 
 @pytest.mark.slow
 def test_a_trial_in_which_workers_always_die_is_recorded_and_the_others_continue(monkeypatch):
-    # A worker that ends itself is what the out-of-memory killer leaves behind; only its trial is to blame.
+    # A worker that ends itself is what the out-of-memory killer leaves behind; only its trial is to
+    # blame.
     monkeypatch.setattr(executors, "do_trials", die_in_trial_one)
     monkeypatch.setattr(executors, "_GIVE_UP", 2)
-    trials = [Trial(Point(RETRIEVAL, {"network": "lookup", "n": 20, "t": 5}, 0), number) for number in range(4)]
+    trials = [
+        Trial(Point(RETRIEVAL, {"network": "lookup", "n": 20, "t": 5}, 0), number)
+        for number in range(4)
+    ]
     found = [each for some in executors.in_processes(1)(iter(trials)) for each in some]
     errors = {each.trial.number: each.error for each in found}
     assert len(found) == 4
@@ -97,12 +116,18 @@ def test_trials_that_wait_for_one_in_which_workers_die_are_done_after_it(monkeyp
 def test_short_trials_that_are_handed_over_together_are_each_done_once(monkeypatch):
     monkeypatch.setattr(executors, "do_trials", do_nothing)
     point = Point(RETRIEVAL, {"network": "lookup", "n": 20, "t": 5}, 0)
-    found = [each for some in executors.in_processes(1)(Trial(point, number) for number in range(60)) for each in some]
+    found = [
+        each
+        for some in executors.in_processes(1)(Trial(point, number) for number in range(60))
+        for each in some
+    ]
     assert sorted(each.trial.number for each in found) == list(range(60))
 
 
 def do_nothing(trials):
-    return [executors.Finished(trial, {"success": True}, None, 0.0, "here", "1") for trial in trials]
+    return [
+        executors.Finished(trial, {"success": True}, None, 0.0, "here", "1") for trial in trials
+    ]
 
 
 def die_in_trial_one(trials):
@@ -120,15 +145,26 @@ def test_results_of_workers_that_run_other_code_are_rejected_where_only_this_cod
     with Store(tmp_path / "s.db") as store:
         with pytest.raises(ValueError, match="the worker on far runs other code than this process"):
             run_trials(trials, store, elsewhere, current=True)
-        assert run_trials(trials, store, elsewhere).added == 2  # a sweep stores them, and `sweep status` reports them
+        assert (
+            run_trials(trials, store, elsewhere).added == 2
+        )  # a sweep stores them, and `sweep status` reports them
         assert run_trials(trials, store, executors.in_this_process, current=True).added == 2
         assert run_trials(trials, store, executors.in_this_process, current=True).before == 2
 
 
 @pytest.mark.parametrize(
-    "who", [{}, *(pytest.param(who, marks=pytest.mark.slow) for who in ({"jobs": 2}, {"dask": "local", "jobs": 2}))]
+    "who",
+    [
+        {},
+        *(
+            pytest.param(who, marks=pytest.mark.slow)
+            for who in ({"jobs": 2}, {"dask": "local", "jobs": 2})
+        ),
+    ],
 )
-def test_a_study_that_is_deleted_while_a_sweep_runs_does_not_end_as_if_all_were_well(tmp_path, who, uninterrupted):
+def test_a_study_that_is_deleted_while_a_sweep_runs_does_not_end_as_if_all_were_well(
+    tmp_path, who, uninterrupted
+):
     if "dask" in who:
         pytest.importorskip("distributed")
     path = tmp_path / "s.db"
@@ -145,18 +181,22 @@ def test_a_study_that_is_deleted_while_a_sweep_runs_does_not_end_as_if_all_were_
     assert csv_of(path) == uninterrupted
 
 
-# -- what a user does -----------------------------------------------------------------------------------------------
+# -- what a user does
+# -----------------------------------------------------------------------------------------------
 
 
 def invoke(*arguments):
-    return CliRunner().invoke(command, [str(argument) for argument in arguments], catch_exceptions=False)
+    return CliRunner().invoke(
+        command, [str(argument) for argument in arguments], catch_exceptions=False
+    )
 
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory):
     folder = tmp_path_factory.mktemp("small")
     (folder / "grid.toml").write_text(
-        '[grid]\nnetwork = ["lookup", "one-hot"]\nn = 20\nt = [5, 9]\nflips = 2\ntrials = 4\nseed = 1'
+        '[grid]\nnetwork = ["lookup", "one-hot"]\nn = 20\nt = [5, 9]\nflips = 2\ntrials = 4\nseed '
+        "= 1"
     )
     assert invoke("run", folder / "grid.toml", "-o", folder / "s.db", "--jobs", 1).exit_code == 0
     return folder
@@ -164,10 +204,23 @@ def small(tmp_path_factory):
 
 def test_a_sweep_adds_only_what_is_missing(small, tmp_path):
     path = tmp_path / "s.db"
-    assert "0 were there, 16 added" in invoke("run", small / "grid.toml", "-o", path, "--jobs", 1).output
-    assert "16 were there, 0 added" in invoke("run", small / "grid.toml", "-o", path, "--jobs", 1).output
+    assert (
+        "0 were there, 16 added"
+        in invoke("run", small / "grid.toml", "-o", path, "--jobs", 1).output
+    )
+    assert (
+        "16 were there, 0 added"
+        in invoke("run", small / "grid.toml", "-o", path, "--jobs", 1).output
+    )
     more = invoke("run", small / "grid.toml", "-o", path, "--jobs", 1, "--trials", 5, "--json")
-    assert json.loads(more.stdout) == {"study": str(path), "total": 20, "before": 16, "added": 4, "failed": 0, "by_other_code": 0}
+    assert json.loads(more.stdout) == {
+        "study": str(path),
+        "total": 20,
+        "before": 16,
+        "added": 4,
+        "failed": 0,
+        "by_other_code": 0,
+    }
 
 
 def test_a_study_is_resumed_without_its_grid_file(small, tmp_path):
@@ -179,7 +232,21 @@ def test_a_study_is_resumed_without_its_grid_file(small, tmp_path):
 
 def test_status_shows_points_failures_and_what_is_missing(tmp_path):
     path = tmp_path / "s.db"
-    done = invoke("run", "-o", path, "--network", "lookup", "--n", "3,20", "--t", 20, "--trials", 2, "--jobs", 1)
+    done = invoke(
+        "run",
+        "-o",
+        path,
+        "--network",
+        "lookup",
+        "--n",
+        "3,20",
+        "--t",
+        20,
+        "--trials",
+        2,
+        "--jobs",
+        1,
+    )
     assert "2 of them failed" in done.output
     shown = invoke("status", path).output
     assert "4 trials over, 0 missing, 2 failed" in shown
@@ -209,14 +276,21 @@ def test_trials_of_other_code_are_reported_by_run_status_and_export(small, tmp_p
     assert f"16 trials, 5 were there, 11 added. {note}" in ran.output
     assert note in invoke("status", path).output
     assert note in invoke("export", path, "-o", tmp_path / "s.csv").output
-    assert json.loads(invoke("run", small / "grid.toml", "-o", path, "--jobs", 1, "--json").stdout)["by_other_code"] == 5
+    assert (
+        json.loads(invoke("run", small / "grid.toml", "-o", path, "--jobs", 1, "--json").stdout)[
+            "by_other_code"
+        ]
+        == 5
+    )
 
 
 def test_damage_is_reported_and_a_study_of_the_rest_is_completed(small, tmp_path):
     path = tmp_path / "s.db"
     path.write_bytes((small / "s.db").read_bytes())
     with closing(sqlite3.connect(path)) as db, db:
-        db.execute("UPDATE trials SET outcome = outcome || ' ' WHERE trial = 2 AND settings LIKE '%: 9%'")
+        db.execute(
+            "UPDATE trials SET outcome = outcome || ' ' WHERE trial = 2 AND settings LIKE '%: 9%'"
+        )
     shown = invoke("status", path).output
     assert "14 trials over, 2 missing" in shown
     assert "2 damaged rows are left out and count as missing: trial 2 of the point" in shown
@@ -243,7 +317,20 @@ def test_a_seed_that_no_study_could_store_is_rejected_before_any_work(tmp_path):
 @pytest.mark.parametrize("options", [(), ("--json",)])
 def test_a_sweep_of_which_every_trial_fails_does_not_end_as_if_all_were_well(tmp_path, options):
     done = invoke(
-        "run", "-o", tmp_path / "s.db", "--network", "lookup", "--n", 3, "--t", 20, "--trials", 2, "--jobs", 1, *options
+        "run",
+        "-o",
+        tmp_path / "s.db",
+        "--network",
+        "lookup",
+        "--n",
+        3,
+        "--t",
+        20,
+        "--trials",
+        2,
+        "--jobs",
+        1,
+        *options,
     )
     assert done.exit_code == 1
     assert "2" in done.output
@@ -281,21 +368,35 @@ def test_plot_draws_a_picture(small, tmp_path):
 
 def test_three_settings_are_an_axis_colours_that_never_repeat_and_panels(tmp_path):
     flips = list(range(8))
-    run_sweep(Grid({"network": "lookup", "n": [20, 30], "flips": flips, "t": [4, 6]}, trials=1), tmp_path / "s.db")
+    run_sweep(
+        Grid({"network": "lookup", "n": [20, 30], "flips": flips, "t": [4, 6]}, trials=1),
+        tmp_path / "s.db",
+    )
     found = study.read_study(tmp_path / "s.db")
     figure = found.plot().figure
     assert [panel.get_title() for panel in figure.axes] == ["N = 20", "N = 30"]
     for panel in figure.axes:
         lines = [curve[0] for curve in panel.containers]
         assert len({str(line.get_color()) for line in lines}) == len(flips)
-    assert [text.get_text() for text in figure.legends[0].get_texts()] == [f"flips = {k}" for k in flips]
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == [
+        f"flips = {k}" for k in flips
+    ]
     assert found.plot(legend=False).figure.legends == []
-    assert [panel.get_title() for panel in found.plot(hue="n").figure.axes] == [f"flips = {k}" for k in flips]
+    assert [panel.get_title() for panel in found.plot(hue="n").figure.axes] == [
+        f"flips = {k}" for k in flips
+    ]
     with pytest.raises(ValueError, match="n vary, too, and need panels of their own; leave out ax"):
         found.plot(ax=plt.subplots()[1])
-    with pytest.raises(ValueError, match="'m' is not a setting that varies beside t; those are n, flips"):
+    with pytest.raises(
+        ValueError, match="'m' is not a setting that varies beside t; those are n, flips"
+    ):
         found.plot(hue="m")
-    assert invoke("plot", tmp_path / "s.db", "-o", tmp_path / "s.png", "--hue", "n", "--no-legend").exit_code == 0
+    assert (
+        invoke(
+            "plot", tmp_path / "s.db", "-o", tmp_path / "s.png", "--hue", "n", "--no-legend"
+        ).exit_code
+        == 0
+    )
     plt.close("all")
 
 
@@ -303,10 +404,10 @@ def test_a_network_without_hidden_neurons_stands_beside_each_number_of_them(tmp_
     run_sweep(Grid({**SETTINGS, "m": [20, 40]}, trials=1), tmp_path / "s.db")
     found = study.read_study(tmp_path / "s.db")
     figure = found.plot().figure
-    assert {panel.get_title(): [curve.get_label() for curve in panel.containers] for panel in figure.axes} == {
-        "M = 20": ["attractor", "lookup"],
-        "M = 40": ["attractor", "lookup"],
-    }
+    assert {
+        panel.get_title(): [curve.get_label() for curve in panel.containers]
+        for panel in figure.axes
+    } == {"M = 20": ["attractor", "lookup"], "M = 40": ["attractor", "lookup"]}
     plt.close(figure)
 
 
@@ -317,7 +418,12 @@ def test_a_sweep_without_anything_to_run_raises_with_the_remedy(tmp_path):
 
 def test_a_wrong_key_ends_with_exit_code_2_before_a_study_is_made(tmp_path):
     arguments = ["sweep", "run", "-o", str(tmp_path / "s.db"), "--t", "10", "--set", "foo=1"]
-    done = subprocess.run([sys.executable, "-m", "seqattractor", *arguments], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-m", "seqattractor", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 2
     assert done.stderr.startswith("seqattractor: unknown key 'foo'; the keys are network")
     assert not (tmp_path / "s.db").exists()
@@ -337,7 +443,9 @@ def test_keeping_the_books_costs_less_than_5_ms_a_trial(tmp_path):
     assert (total - alone) / len(trials) < 0.005
 
 
-@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="this system cannot block signals")
+@pytest.mark.skipif(
+    not hasattr(signal, "pthread_sigmask"), reason="this system cannot block signals"
+)
 def test_ctrl_c_means_nothing_to_a_worker_from_its_first_moment_on():
     with executors.process_pool(2) as pool:
         blocked = pool.submit(signal.pthread_sigmask, signal.SIG_BLOCK, []).result()

@@ -1,4 +1,6 @@
-"""Memories are compared with settings that one rule chose for all of them, on sequences that no result is made of."""
+"""Memories are compared with settings that one rule chose for all of them, on sequences that no
+result is made of.
+"""
 
 import inspect
 import json
@@ -36,7 +38,10 @@ def pretend(monkeypatch):
 
     def chosen(name, **by_protocol):
         tried = {
-            protocol: [{"parameters": {}, "successes": [0]}, {"parameters": parameters, "successes": [3, 1]}]
+            protocol: [
+                {"parameters": {}, "successes": [0]},
+                {"parameters": parameters, "successes": [3, 1]},
+            ]
             for protocol, parameters in by_protocol.items()
         }
         monkeypatch.setattr(_tuning, "_results", lambda: {name: tried})
@@ -83,7 +88,11 @@ def test_tuning_has_seeds_of_its_own(script):
     for protocol, ladder in script.LADDERS.items():
         settings = {"test": protocol, "value": ladder[0]}
         drawn = {
-            make_task(settings, ladder[0], np.random.default_rng(seed_of(seed, place_of(settings), k).spawn(3)[0])).X.tobytes()
+            make_task(
+                settings,
+                ladder[0],
+                np.random.default_rng(seed_of(seed, place_of(settings), k).spawn(3)[0]),
+            ).X.tobytes()
             for seed in (usual, script.SEED)
             for k in range(script.CHECKS)
         }
@@ -127,7 +136,9 @@ def test_the_default_is_called_default(saved):
     assert tuned("lookup", "random").origin == "default, no failure in tuning"
     for name in REGISTRY:
         origin, parameters = tuned(name, "random").origin, tuned(name, "random").parameters
-        assert origin.startswith("tuned: " if describe_setting(name, parameters) != "default" else "default, ")
+        assert origin.startswith(
+            "tuned: " if describe_setting(name, parameters) != "default" else "default, "
+        )
 
 
 def test_the_table_is_that_of_the_saved_results(script, saved):

@@ -33,8 +33,16 @@ def test_a_model_alone_shows_its_loop_and_what_it_guarantees(run, model):
     assert code == 0
     assert "40 visible and 100 hidden neurons" in out
     assert "seen as cycles from random starts" in out
-    assert re.search(r"Any \d wrong units are corrected in one step, at each of \d+ stored transitions", out)
-    for part in ("Guarantee", "Measured robustness", "Attractors", "Hidden neurons", "Without hidden neurons"):
+    assert re.search(
+        r"Any \d wrong units are corrected in one step, at each of \d+ stored transitions", out
+    )
+    for part in (
+        "Guarantee",
+        "Measured robustness",
+        "Attractors",
+        "Hidden neurons",
+        "Without hidden neurons",
+    ):
         assert part in out
 
 
@@ -44,8 +52,16 @@ def test_json_agrees_with_the_library(run, net, model, tmp_path):
     values = json.loads(out)
     certificate = sa.certify(net, X)
     assert code == 0
-    assert [values[name] for name in ("source", "lengths", "transitions", "score")] == ["data", [8], 7, 1.0]
-    assert values["certificate"] == {"summary": certificate.describe(), "rows": list(certificate.rows())}
+    assert [values[name] for name in ("source", "lengths", "transitions", "score")] == [
+        "data",
+        [8],
+        7,
+        1.0,
+    ]
+    assert values["certificate"] == {
+        "summary": certificate.describe(),
+        "rows": list(certificate.rows()),
+    }
     assert (values["flips"], values["basin"]) == (3, 1.0)
     assert "20 of 20 starts came into the loop of sequence 0" in values["from_stored"]["summary"]
     assert values["hidden"]["summary"] == sa.hidden_activity(net, X).describe()
@@ -74,7 +90,10 @@ def test_the_one_criterion_is_named_and_counted(run, net, tmp_path):
     assert code == 0
     assert f"From the first pattern without noise, 1 of 1 sequence {CRITERION}." in out
     assert re.search(rf"With 3 units flipped: \d+ of 20 trials {CRITERION}", out)
-    assert "By the paper's criterion, the whole loop in any phase (section 6.2), within" in " ".join(out.split())
+    assert (
+        "By the paper's criterion, the whole loop in any phase (section 6.2), within"
+        in " ".join(out.split())
+    )
     values = json.loads(run("inspect", "stored.npz", "--json", "--starts", 5, "--flips", 3)[1])
     assert values["criterion"] == CRITERION
     assert (values["recalls"][0]["lock_step"], values["recalls"][0]["tau"]) == (0, 0)
@@ -95,20 +114,34 @@ def test_a_model_that_does_not_store_what_it_learned_ends_with_exit_code_1(run, 
     assert "overlap at the end: " in out
     missing = int(poor.wrong_units(film).any(axis=1).sum())
     assert f"{missing} of 29 transitions are wrong even without flips" in out
-    assert re.search(r"The next pattern is right in only \d+ of 500 trials even without flips".lower(), out.lower())
+    assert re.search(
+        r"The next pattern is right in only \d+ of 500 trials even without flips".lower(),
+        out.lower(),
+    )
     assert run("inspect", "poor.npz", "--starts", 5, "--json")[0] == 1
 
 
 def test_what_is_reached_in_any_phase_is_not_taken_for_what_is_in_phase(tmp_path):
-    alike = sa.noise.flip(np.repeat(X[:1], 12, axis=0), 3, rng=0)  # patterns so near to each other that noise mixes them up
+    alike = sa.noise.flip(
+        np.repeat(X[:1], 12, axis=0), 3, rng=0
+    )  # patterns so near to each other that noise mixes them up
     loop = sa.Sequences(np.concatenate([alike, alike[:1]]))
-    inspection = inspect_network(sa.zoo.LookupMemory().fit(loop), loop.patterns, loop.lengths, flips=10, starts=24)
+    inspection = inspect_network(
+        sa.zoo.LookupMemory().fit(loop), loop.patterns, loop.lengths, flips=10, starts=24
+    )
     assert inspection.basin < 1
     assert inspection.from_stored.reached[0].successes == 24
     text = inspection.paragraphs()["Attractors"]
     assert "At any time and in any phase, 24 of 24 starts came into the loop of sequence 0." in text
-    assert f"{inspection.basin:.1%} of all starts are on the sequence and in phase" in inspection.paragraphs()["Basin"]
-    assert inspection.trials.rate.successes < 20 == sum(trial.retrieved for trial in inspection.trials.each)
+    assert (
+        f"{inspection.basin:.1%} of all starts are on the sequence and in phase"
+        in inspection.paragraphs()["Basin"]
+    )
+    assert (
+        inspection.trials.rate.successes
+        < 20
+        == sum(trial.retrieved for trial in inspection.trials.each)
+    )
 
 
 def test_the_page_needs_nothing_else(run, model, tmp_path):
@@ -137,14 +170,18 @@ def test_exact_closes_the_gap(run, tmp_path):
     small = sa.datasets.random_periodic(5, 12, rng=0)
     sa.SequenceAttractor(n_hidden=12, random_state=0).fit(small).save(tmp_path / "small.npz")
     np.save(tmp_path / "small.npy", small)
-    values = json.loads(run("inspect", "small.npz", "--data", "small.npy", "--exact", "--json", "--starts", 5)[1])
+    values = json.loads(
+        run("inspect", "small.npz", "--data", "small.npy", "--exact", "--json", "--starts", 5)[1]
+    )
     assert all(row["exact"] for row in values["certificate"]["rows"])
 
 
 def test_networks_without_a_proof_are_still_described(run, tmp_path):
     sa.zoo.DenseSequenceMemory().fit(X).save(tmp_path / "dense.npz")
     np.save(tmp_path / "x.npy", X)
-    code, out, _ = run("inspect", "dense.npz", "--data", "x.npy", "--starts", 10, "--html", "dense.html")
+    code, out, _ = run(
+        "inspect", "dense.npz", "--data", "x.npy", "--starts", 10, "--html", "dense.html"
+    )
     assert code == 0
     assert "Left out" in out
     assert "not a network of threshold neurons" in out
@@ -156,7 +193,9 @@ def test_a_context_is_understood(run, tmp_path):
     net = sa.SequenceAttractor(n_hidden=60, order="auto", random_state=0).fit(sequence)
     net.save(tmp_path / "context.npz")
     np.save(tmp_path / "s.npy", sequence)
-    values = json.loads(run("inspect", "context.npz", "--data", "s.npy", "--json", "--starts", 10)[1])
+    values = json.loads(
+        run("inspect", "context.npz", "--data", "s.npy", "--json", "--starts", 10)[1]
+    )
     assert values["order"] == 2
     assert len(values["certificate"]["rows"]) == 4
     assert values["score"] == 1
@@ -167,7 +206,10 @@ def test_a_large_model_takes_bounded_work_and_what_is_left_out_is_named():
     net = sa.OneHotNetwork().fit(big)
     inspection = inspect_network(net, big, np.array([120]), effort=0.002, starts=1000)
     assert "of the 119 transitions are made" in inspection.paragraphs()["Sequences"]
-    assert "(8 of the 119 transitions were looked at, evenly spread.)" in inspection.paragraphs()["Guarantee"]
+    assert (
+        "(8 of the 119 transitions were looked at, evenly spread.)"
+        in inspection.paragraphs()["Guarantee"]
+    )
     assert len(inspection.certificate.radius) == 8
     assert inspection.certificate.time[-1] == 118
     assert len(inspection.from_random.which) < 1000
@@ -177,7 +219,15 @@ def test_a_large_model_takes_bounded_work_and_what_is_left_out_is_named():
 def test_progress_names_each_part_and_counts_transitions(net):
     reports = []
     inspect_network(net, X, np.array([8]), starts=5, on_part=reports.append)
-    parts = ["attractors", "certificate", "hidden", "robustness", "basin", "attractors from stored patterns", "separability"]
+    parts = [
+        "attractors",
+        "certificate",
+        "hidden",
+        "robustness",
+        "basin",
+        "attractors from stored patterns",
+        "separability",
+    ]
     assert [part for part in reports if part in parts] == parts
     assert [f"certificate, transition {k} of 7" for k in range(1, 8)] == [
         part for part in reports if part.startswith("certificate, ")
@@ -185,12 +235,18 @@ def test_progress_names_each_part_and_counts_transitions(net):
 
 
 @pytest.mark.parametrize("repeated", [False, True])
-def test_separability_is_left_out_where_it_would_take_a_linear_program_for_each_of_many_neurons(repeated):
-    """Independent patterns take one linear system. Films with a repeated scene are not independent."""
+def test_separability_is_left_out_where_it_would_take_a_linear_program_for_each_of_many_neurons(
+    repeated,
+):
+    """Independent patterns take one linear system. Films with a repeated scene are not
+    independent.
+    """
     film = sa.datasets.random_periodic(61, 3000, rng=0)[:60]
     sequences = [film[:40], film[20:]] if repeated else [film[:40], film[40:]]
     lengths = np.array([len(x) for x in sequences])
-    inspection = inspect_network(sa.zoo.LookupMemory().fit(sequences), np.concatenate(sequences), lengths, starts=5)
+    inspection = inspect_network(
+        sa.zoo.LookupMemory().fit(sequences), np.concatenate(sequences), lengths, starts=5
+    )
     assert ("separability" in inspection.left_out) == repeated
     assert (inspection.separability is None) == repeated
 
@@ -208,13 +264,17 @@ def test_time_decides_nothing(run, model, tmp_path, monkeypatch):
     clock = itertools.count(step=1000)
     monkeypatch.setattr(time, "monotonic", lambda: float(next(clock)))  # a very slow machine
     _, _, lines = run("inspect", model, "--html", "slow.html", "--starts", 10)
-    assert re.search(r"^certificate, transition 1 of \d+ \.\.\.$", lines, re.MULTILINE)  # a line every ten seconds
+    assert re.search(
+        r"^certificate, transition 1 of \d+ \.\.\.$", lines, re.MULTILINE
+    )  # a line every ten seconds
     assert (tmp_path / "slow.html").read_bytes() == (tmp_path / "page.html").read_bytes()
 
 
 def test_an_inspection_prints_as_its_heading(net):
     inspection = inspect_network(net, X, np.array([8]), starts=5)
-    assert repr(inspection) == "Inspection: a SequenceAttractor with 40 visible and 100 hidden neurons, learned in " + (
+    assert repr(
+        inspection
+    ) == "Inspection: a SequenceAttractor with 40 visible and 100 hidden neurons, learned in " + (
         f"{net.n_iter_} epochs without an error left"
     )
     assert [row["part"] for row in inspection.rows()] == list(inspection.paragraphs())

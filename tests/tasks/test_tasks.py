@@ -1,4 +1,6 @@
-"""Learning and recalling as a person does it, without terminal and browser: what follows a place, and what has worked."""
+"""Learning and recalling as a person does it, without terminal and browser: what follows a place,
+and what has worked.
+"""
 
 import numpy as np
 import pytest
@@ -17,7 +19,8 @@ OPEN = sa.Sequences(LOOP[:-1], names=["open"])
 BOTH = sa.Sequences(np.concatenate([LOOP, -LOOP[2:6]]), lengths=[9, 4], names=["loop", "line"])
 
 
-# -- what is stored -----------------------------------------------------------------------------------------------------
+# -- what is stored
+# --------------------------------------------------------------------------------------------------
 
 
 def test_a_loop_goes_round_and_an_open_sequence_ends():
@@ -46,7 +49,8 @@ def test_the_nearest_place_is_that_of_the_whole_context():
     assert stored.nearest_names(-LOOP[2:4]) == ["1:0", "1:1"]
 
 
-# -- recall -------------------------------------------------------------------------------------------------------------
+# -- recall
+# --------------------------------------------------------------------------------------------------
 
 
 class Scripted:
@@ -70,11 +74,15 @@ class Batch(Scripted):
     """Answers to each of several cues with the same states."""
 
     def recall(self, cue, steps, *, noise, rng):
-        return np.stack([super(Batch, self).recall(one, steps, noise=noise, rng=rng) for one in cue])
+        return np.stack(
+            [super(Batch, self).recall(one, steps, noise=noise, rng=rng) for one in cue]
+        )
 
 
 def outcome_of(states, cue, data=LOOP, place=(0, 0)):
-    return recall(Scripted(states), np.asarray(cue)[None], len(states), stored=Stored.of(data), place=place)
+    return recall(
+        Scripted(states), np.asarray(cue)[None], len(states), stored=Stored.of(data), place=place
+    )
 
 
 def test_a_recall_that_was_right_from_the_start():
@@ -91,8 +99,7 @@ def test_a_recall_that_locks_on_later_names_the_step():
     outcome = outcome_of(states, cue)
     assert (outcome.locked_on, outcome.lock_step, outcome.tau) == (2, 2, 8)
     assert repr(outcome) == (
-        "Recall: locked on at step 2 of 19: "
-        "every frame from there to the end is right and in phase"
+        "Recall: locked on at step 2 of 19: every frame from there to the end is right and in phase"
     )
     assert [row["wrong"] for row in outcome.rows()][:3] == [7, 1, 0]
     assert outcome.overlaps[0] == pytest.approx(1 - 2 * 7 / 40)
@@ -103,7 +110,10 @@ def test_a_recall_that_locks_on_later_names_the_step():
 def test_a_recall_out_of_step_counts_the_frames_ahead_or_behind():
     cue = sa.noise.flip(LOOP[0], 7, rng=0)
     ahead = outcome_of(LOOP[np.arange(4, 24) % 8], cue)
-    assert ahead.verdict == "Out of phase: from step 1 on it follows the sequence exactly, but 3 frames ahead."
+    assert (
+        ahead.verdict
+        == "Out of phase: from step 1 on it follows the sequence exactly, but 3 frames ahead."
+    )
     assert ahead.locked_on is None
     assert ahead.overlaps[1:].max() < 1  # the truth is another pattern at every step
     assert "2 frames behind" in outcome_of(LOOP[np.arange(7, 27) % 8], cue).verdict
@@ -115,7 +125,10 @@ def test_a_recall_that_fails_is_described_by_where_it_ended():
     assert stuck.locked_on is stuck.tau is stuck.followed is None
     assert "stuck in one pattern" in stuck.verdict
     assert "a loop of 3 patterns" in outcome_of(wrong[np.arange(21) % 3], LOOP[0]).verdict
-    assert "wandered without settling" in outcome_of(sa.datasets.random_periodic(20, 40, rng=9)[:15], LOOP[0]).verdict
+    assert (
+        "wandered without settling"
+        in outcome_of(sa.datasets.random_periodic(20, 40, rng=9)[:15], LOOP[0]).verdict
+    )
 
 
 def test_a_loop_must_be_followed_for_a_whole_round():
@@ -130,7 +143,10 @@ def test_a_loop_is_also_judged_as_the_paper_does_over_two_more_rounds():
     cue = sa.noise.flip(LOOP[:1], 3, rng=0)
     outcome = recall(net, cue, 8, stored=Stored.of(LOOP), look_on=True)
     assert (len(outcome.states), outcome.lock_step, outcome.tau, outcome.looked) == (9, 1, 8, 24)
-    assert "(section 6.2), the whole loop is seen in any phase: from step tau = 8 on." in outcome.describe()
+    assert (
+        "(section 6.2), the whole loop is seen in any phase: from step tau = 8 on."
+        in outcome.describe()
+    )
     assert recall(net, cue, 8, stored=Stored.of(LOOP)).tau is None  # eight steps cannot show it
     lost = outcome_of(sa.noise.flip(LOOP[np.arange(1, 25) % 8], 5, rng=1), LOOP[0])
     assert "the whole loop is seen in any phase: not within 24 steps." in lost.describe()
@@ -142,10 +158,22 @@ def test_a_loop_is_also_judged_as_the_paper_does_over_two_more_rounds():
 def test_trials_that_run_ahead_count_for_the_paper_and_have_not_locked_on():
     net = sa.zoo.LookupMemory().fit(LOOP)
     mixed_up = Corruption(painted=tuple(np.flatnonzero(LOOP[0] != LOOP[3])))
-    trials = recall_often(net, LOOP[:1], mixed_up, 8, trials=4, stored=Stored.of(LOOP), place=(0, 0), frame_shape=(40,))
+    trials = recall_often(
+        net,
+        LOOP[:1],
+        mixed_up,
+        8,
+        trials=4,
+        stored=Stored.of(LOOP),
+        place=(0, 0),
+        frame_shape=(40,),
+    )
     text = trials.describe()
     assert text.startswith("0 of 4 trials locked on")
-    assert "By the paper's criterion, the whole loop in any phase (section 6.2), within 24 steps: 4." in text
+    assert (
+        "By the paper's criterion, the whole loop in any phase (section 6.2), within 24 steps: 4."
+        in text
+    )
 
 
 def test_an_open_sequence_is_followed_to_its_end():
@@ -164,10 +192,17 @@ def test_a_film_that_only_runs_into_its_last_frame_was_not_recalled():
     assert outcome.locked_on is outcome.followed is None
     assert "Not recalled" in outcome.verdict
     trials = recall_often(
-        *(Batch(states), film[:1], Corruption(3), 29), trials=5, stored=Stored.of(film), place=(0, 0), frame_shape=(40,), rng=0
+        *(Batch(states), film[:1], Corruption(3), 29),
+        trials=5,
+        stored=Stored.of(film),
+        place=(0, 0),
+        frame_shape=(40,),
+        rng=0,
     )
     assert trials.rate.successes == 0
-    assert trials.describe().startswith("0 of 5 trials locked on: every frame from there to the end right and in phase")
+    assert trials.describe().startswith(
+        "0 of 5 trials locked on: every frame from there to the end right and in phase"
+    )
 
 
 def test_a_film_that_runs_ahead_is_described_by_how_much():
@@ -194,7 +229,12 @@ def test_a_network_that_dwells_is_judged_at_its_own_pace():
     cue = sa.noise.flip(LOOP[0], 7, rng=0)
     outcome = recall(Scripted(states, dwells=True), cue[None], 8, stored=Stored.of(LOOP))
     assert (outcome.locked_on, outcome.truth.shape) == (1, (25, 40))
-    stuck = recall(Scripted(np.repeat(LOOP[1:2], 24, axis=0), dwells=True), cue[None], 8, stored=Stored.of(LOOP))
+    stuck = recall(
+        Scripted(np.repeat(LOOP[1:2], 24, axis=0), dwells=True),
+        cue[None],
+        8,
+        stored=Stored.of(LOOP),
+    )
     assert stuck.locked_on is None
 
 
@@ -211,7 +251,14 @@ def test_spikes_are_counted_without_the_silence():
 
 def test_without_anything_stored_there_is_no_verdict():
     outcome = recall(Scripted(LOOP), LOOP[:1], 5)
-    assert outcome.truth is outcome.nearest is outcome.locked_on is outcome.overlaps is outcome.followed is None
+    assert (
+        outcome.truth
+        is outcome.nearest
+        is outcome.locked_on
+        is outcome.overlaps
+        is outcome.followed
+        is None
+    )
     assert "No stored sequence is known" in outcome.describe()
 
 
@@ -225,7 +272,9 @@ def test_a_cue_is_covered_then_flipped_then_painted():
     rng = np.random.default_rng(3)
     expected = sa.noise.flip(sa.noise.occlude(X[:2], X.frame_shape, fraction=0.3, rng=rng), 9, rng)
     expected[-1, [5, 6]] *= -1
-    assert np.array_equal(Corruption(9, 0.3, (5, 6))(X[:2], X.frame_shape, np.random.default_rng(3)), expected)
+    assert np.array_equal(
+        Corruption(9, 0.3, (5, 6))(X[:2], X.frame_shape, np.random.default_rng(3)), expected
+    )
     block = Corruption(0, ((0, 8), (0, 22)))(X[:1], X.frame_shape, 0)
     assert np.array_equal(block, sa.noise.occlude(X[:1], X.frame_shape, ((0, 8), (0, 22))))
 
@@ -240,7 +289,8 @@ def test_trials_are_counted_whether_they_run_side_by_side_or_not(monkeypatch):
     assert at_once.rate.successes == sum(row["locked_on"] is not None for row in at_once.rows())
 
 
-# -- learning -----------------------------------------------------------------------------------------------------------
+# -- learning
+# --------------------------------------------------------------------------------------------------
 
 
 def test_loops_are_closed_as_far_as_the_context_needs():
@@ -261,14 +311,26 @@ def test_a_result_describes_what_was_learned_and_warns_of_what_is_missing():
     certificate = sa.certify(learned.net, LOOP, method="count", attack=False)
     assert learned.radius == certificate.radius.min() > 0
     assert f"is proven to withstand any {learned.radius} wrong unit" in learned.describe()
-    poor = learn(sa.datasets.random_periodic(60, 30, rng=0), "attractor", {"n_hidden": 5, "max_epochs": 2, "random_state": 0})
+    poor = learn(
+        sa.datasets.random_periodic(60, 30, rng=0),
+        "attractor",
+        {"n_hidden": 5, "max_epochs": 2, "random_state": 0},
+    )
     assert "are stored without a wrong unit" in poor.warnings[0]
-    assert "try more epochs (hidden neurons have errors left) or more hidden neurons" in poor.warnings[0]
+    assert (
+        "try more epochs (hidden neurons have errors left) or more hidden neurons"
+        in poor.warnings[0]
+    )
 
 
 def test_progress_and_attempts_are_reported_while_learning():
     epochs, attempts = [], []
-    learned = learn(LOOP, progress=lambda *now: epochs.append(now), on_attempt=attempts.append, parameters={"random_state": 0})
+    learned = learn(
+        LOOP,
+        progress=lambda *now: epochs.append(now),
+        on_attempt=attempts.append,
+        parameters={"random_state": 0},
+    )
     assert attempts == learned.attempts
     assert len(epochs) == sum(attempt.epochs for attempt in attempts)
 
@@ -280,7 +342,8 @@ def test_a_certificate_is_made_where_it_applies_and_is_quick():
     assert quick_certificate(sa.zoo.DenseSequenceMemory().fit(LOOP), LOOP, 10**6) is None
 
 
-# -- films ----------------------------------------------------------------------------------------------------------------
+# -- films
+# --------------------------------------------------------------------------------------------------
 
 
 def test_nearly_equal_frames_get_more_epochs_before_more_neurons():
@@ -311,7 +374,10 @@ def test_a_stored_sequence_is_only_warned_of_where_recall_is_fragile():
     often = fragile.recalled[0]
     assert (fragile.score, fragile.net.converged_) == (1.0, False)
     assert often < 18
-    assert f"recall from noise is fragile: from {often} of 20 cues with 10% of their units flipped" in fragile.warnings[0]
+    assert (
+        f"recall from noise is fragile: from {often} of 20 cues with 10% of their units flipped"
+        in fragile.warnings[0]
+    )
 
 
 def test_repeats_are_left_out_of_films_only_where_they_hinder():
@@ -321,7 +387,9 @@ def test_repeats_are_left_out_of_films_only_where_they_hinder():
     assert np.array_equal(leave_out_repeats(data), as_sequences(frames))
     assert repeats_that_hinder(as_sequences(frames)) == 0
     assert repeats_that_hinder(sa.Sequences(data.patterns)) == 0  # no pictures
-    held_once = as_sequences(np.concatenate([frames, frames[-1:]]))  # at the end: a fixed point, which every network can learn
+    held_once = as_sequences(
+        np.concatenate([frames, frames[-1:]])
+    )  # at the end: a fixed point, which every network can learn
     assert repeats_that_hinder(held_once) == 0
 
 

@@ -1,8 +1,10 @@
-"""Hostile calls of everything public, done in a process of its own with little memory: `python calls.py SEED FIRST LAST`.
+"""Hostile calls of everything public, done in a process of its own with little memory: `python
+calls.py SEED FIRST LAST`.
 
-The public callables are found in the `__init__.pyi` of the packages, so that a new one is attacked by itself; what it must be
-given stands in `Shelf`, and one that must be given something else fails until it stands there too. Each case takes a call that
-works, replaces one or two of its arguments, and prints its verdict as a line of JSON.
+The public callables are found in the `__init__.pyi` of the packages, so that a new one is attacked
+by itself; what it must be given stands in `Shelf`, and one that must be given something else fails
+until it stands there too. Each case takes a call that works, replaces one or two of its arguments,
+and prints its verdict as a line of JSON.
 """
 
 from __future__ import annotations
@@ -104,15 +106,30 @@ LONG = {
     "periods",
     "SpikeTimingMemory.self_organise.steps",
 }
-"""How long to work: a number that is huge, but a number, is what was asked for, and Ctrl-C ends it."""
-SLOW = {"compare", "capacity", "run_sweep", "Search", "run_trial", "read_study", "state_space", "to_pandas", "moving_digits"}
+"""How long to work: a number that is huge, but a number, is what was asked for, and Ctrl-C ends
+it.
+"""
+SLOW = {
+    "compare",
+    "capacity",
+    "run_sweep",
+    "Search",
+    "run_trial",
+    "read_study",
+    "state_space",
+    "to_pandas",
+    "moving_digits",
+}
 """Attacked a tenth as often as the others."""
 
-# -- what a call is given when nothing is wrong ------------------------------------------------------------------------------
+# -- what a call is given when nothing is wrong
+# ------------------------------------------------------------------------------
 
 
 class Shelf:
-    """Good values of arguments, by the name of the parameter or of callable and parameter; each is made once."""
+    """Good values of arguments, by the name of the parameter or of callable and parameter; each is
+    made once.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -314,7 +331,9 @@ class Shelf:
             "ReplayTest.to_pynapple.epochs": lambda: self.laps,
             "write_intervals.session": lambda: self.session,
         }
-        self.good = made | {name: functools.partial(copy.deepcopy, value) for name, value in plain.items()}
+        self.good = made | {
+            name: functools.partial(copy.deepcopy, value) for name, value in plain.items()
+        }
         self.made: dict[str, Any] = {}
 
     def __call__(self, target: str, parameter: str) -> Any:
@@ -391,7 +410,10 @@ class Shelf:
     def spikes(self) -> Any:
         import pynapple as nap
 
-        return nap.TsGroup({3: nap.Ts(np.array([0.1, 0.9, 4.0])), 5: nap.Ts(np.array([0.2, 3.0]))}, time_support=self.laps)
+        return nap.TsGroup(
+            {3: nap.Ts(np.array([0.1, 0.9, 4.0])), 5: nap.Ts(np.array([0.2, 3.0]))},
+            time_support=self.laps,
+        )
 
     @functools.cached_property
     def laps(self) -> Any:
@@ -403,12 +425,17 @@ class Shelf:
     def digits(self) -> str:
         data = np.random.default_rng(0).integers(0, 256, (3, 28, 28), dtype=np.uint8)
         path = self.folder / "images-idx3-ubyte"
-        path.write_bytes(bytes([0, 0, 8, 3]) + np.array(data.shape, dtype=">i4").tobytes() + data.tobytes())
+        path.write_bytes(
+            bytes([0, 0, 8, 3]) + np.array(data.shape, dtype=">i4").tobytes() + data.tobytes()
+        )
         return str(path)
 
     @functools.cached_property
     def movies(self) -> str:
-        np.save(self.folder / "movies.npy", np.random.default_rng(0).integers(0, 256, (20, 5, 64, 64), dtype=np.uint8))
+        np.save(
+            self.folder / "movies.npy",
+            np.random.default_rng(0).integers(0, 256, (20, 5, 64, 64), dtype=np.uint8),
+        )
         return str(self.folder / "movies.npy")
 
     @functools.cached_property
@@ -423,12 +450,15 @@ class Shelf:
         return str(self.folder / "gait")
 
 
-# -- what is attacked --------------------------------------------------------------------------------------------------------
+# -- what is attacked
+# --------------------------------------------------------------------------------------------------
 
 
 @dataclasses.dataclass(frozen=True)
 class Target:
-    """A call: its name, what is called with keywords, the parameters that can be attacked, and whether it changes its network."""
+    """A call: its name, what is called with keywords, the parameters that can be attacked, and
+    whether it changes its network.
+    """
 
     name: str
     call: Callable[..., Any]
@@ -440,8 +470,17 @@ def public() -> Iterator[tuple[str, Any]]:
     """Everything that users can name, each once: (name, object)."""
     root, seen = Path(sa.__file__).parent, set()
     files = [*sorted(root.rglob("__init__.pyi")), root / "sequences/__init__.py"]
-    listed = [(file, node) for file in files for node in ast.parse(file.read_text()).body if isinstance(node, ast.ImportFrom)]
-    names = [(file.parent.relative_to(root).parts, alias.asname or alias.name) for file, node in listed for alias in node.names]
+    listed = [
+        (file, node)
+        for file in files
+        for node in ast.parse(file.read_text()).body
+        if isinstance(node, ast.ImportFrom)
+    ]
+    names = [
+        (file.parent.relative_to(root).parts, alias.asname or alias.name)
+        for file, node in listed
+        for alias in node.names
+    ]
     for parts, name in [*names, *((("noise",), name) for name in sa.noise.__all__)]:
         value = getattr(importlib.import_module(".".join(("seqattractor", *parts))), name)
         if callable(value) and not inspect.ismodule(value) and id(value) not in seen:
@@ -450,7 +489,9 @@ def public() -> Iterator[tuple[str, Any]]:
 
 
 def targets(shelf: Shelf) -> list[Target]:
-    """All calls that are attacked. Networks are fitted with hostile parameters, and their methods called with hostile data."""
+    """All calls that are attacked. Networks are fitted with hostile parameters, and their methods
+    called with hostile data.
+    """
     found = []
     for name, value in public():
         if name in NOT_ATTACKED:
@@ -463,13 +504,20 @@ def targets(shelf: Shelf) -> list[Target]:
             else:
                 found.append(_target(name, value, fit=True))
                 net = value(**_few(value)).fit(shelf.X)
-            methods = [n for n in _methods(value) if f"{name}.{n}" not in NOT_ATTACKED and hasattr(net, n)]
+            methods = [
+                n for n in _methods(value) if f"{name}.{n}" not in NOT_ATTACKED and hasattr(net, n)
+            ]
             found += [_target(f"{name}.{n}", getattr(value, n), own=net) for n in methods]
         elif issubclass(value, TransformerMixin):
-            found.append(Target(name, _Encode(value), ("X",), tuple(inspect.signature(value).parameters)))
+            found.append(
+                Target(name, _Encode(value), ("X",), tuple(inspect.signature(value).parameters))
+            )
         elif issubclass(value, Result) and value not in (sa.Sequences, sa.analysis.SuccessRate):
             # People are given results and do not make them; what they are given can be asked.
-            found += [_target(f"{name}.{n}", getattr(value, n), own=_result(shelf, value)) for n in _methods(value)]
+            found += [
+                _target(f"{name}.{n}", getattr(value, n), own=_result(shelf, value))
+                for n in _methods(value)
+            ]
         else:
             found.append(_target(name, value))
     return found
@@ -478,14 +526,22 @@ def targets(shelf: Shelf) -> list[Target]:
 def _few(cls: type) -> dict[str, Any]:
     """Parameters that make a network small."""
     small = {"n_hidden": 40, "n_latent": 10, "inference_steps": 10, "random_state": 3}
-    return {name: value for name, value in small.items() if name in inspect.signature(cls).parameters}
+    return {
+        name: value for name, value in small.items() if name in inspect.signature(cls).parameters
+    }
 
 
 def _methods(cls: type) -> list[str]:
     """The public methods of a class of this package that take something."""
     members = inspect.getmembers(cls, inspect.isfunction)
-    ours = [n for n, f in members if not n.startswith("_") and f.__module__.startswith("seqattractor")]
-    return [n for n in ours if f".{n}" not in NOT_ATTACKED and len(inspect.signature(getattr(cls, n)).parameters) > 1]
+    ours = [
+        n for n, f in members if not n.startswith("_") and f.__module__.startswith("seqattractor")
+    ]
+    return [
+        n
+        for n in ours
+        if f".{n}" not in NOT_ATTACKED and len(inspect.signature(getattr(cls, n)).parameters) > 1
+    ]
 
 
 def _result(shelf: Shelf, cls: type) -> Any:
@@ -514,7 +570,9 @@ def _result(shelf: Shelf, cls: type) -> Any:
 def _target(name: str, value: Any, *, own: Any = None, fit: bool = False) -> Target:
     """See a function, a class or a method as a call with keywords."""
     parameters = [
-        p for p in inspect.signature(value).parameters.values() if not {f"({p.name})", f"{name}({p.name})"} & {*NOT_ATTACKED}
+        p
+        for p in inspect.signature(value).parameters.values()
+        if not {f"({p.name})", f"{name}({p.name})"} & {*NOT_ATTACKED}
     ]
     parameters = [p for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
     call = value
@@ -526,11 +584,18 @@ def _target(name: str, value: Any, *, own: Any = None, fit: bool = False) -> Tar
         call = _Entered(value)
     required = tuple(p.name for p in parameters if p.default is p.empty)
     optional = tuple(p.name for p in parameters if p.default is not p.empty)
-    return Target(name, call, (*required, "X") if fit else required, (*optional, "lengths") if fit else optional)
+    return Target(
+        name,
+        call,
+        (*required, "X") if fit else required,
+        (*optional, "lengths") if fit else optional,
+    )
 
 
 class _Method:
-    """A method of a network or a result, each time of a copy: what the call changes is gone afterwards."""
+    """A method of a network or a result, each time of a copy: what the call changes is gone
+    afterwards.
+    """
 
     def __init__(self, own: Any, name: str) -> None:
         self.own, self.name = own, name
@@ -560,12 +625,16 @@ class _Fit:
         try:
             net.fit(X, lengths)
         except Exception:
-            assert vars(net) == before or str(vars(net)) == str(before), "a fit that was rejected has left something behind"
+            assert vars(net) == before or str(vars(net)) == str(before), (
+                "a fit that was rejected has left something behind"
+            )
             raise
         for name, value in vars(net).items():
             if isinstance(value, np.ndarray) and value.dtype.kind == "f":
                 assert np.isfinite(value).all(), f"{name} is not finite"
-        first = np.asarray(X if not isinstance(X, (list, tuple)) or np.ndim(X[0]) < 2 else X[0])[: net.order_]
+        first = np.asarray(X if not isinstance(X, (list, tuple)) or np.ndim(X[0]) < 2 else X[0])[
+            : net.order_
+        ]
         path = net.recall(first[0] if net.order_ == 1 else first, 3)
         assert np.isin(path, (-1, 1)).all(), "recall gave something else than -1 and +1"
         return net
@@ -584,7 +653,9 @@ class _Encode:
             encoder.fit(X)
         except Exception:
             left = vars(encoder)
-            assert left == before or str(left) == str(before), "a fit that was rejected has left something behind"
+            assert left == before or str(left) == str(before), (
+                "a fit that was rejected has left something behind"
+            )
             raise
         patterns = encoder.transform(X)
         assert np.isin(patterns, (-1, 1)).all(), "patterns of other values than -1 and +1"
@@ -603,35 +674,77 @@ class _Entered:
             pass
 
 
-# -- what is hostile ---------------------------------------------------------------------------------------------------------
+# -- what is hostile
+# --------------------------------------------------------------------------------------------------
 
 
 def guises(good: Any) -> dict[str, Any]:
-    """The same value written otherwise: a call may reject it, but if it answers, then with the same answer."""
+    """The same value written otherwise: a call may reject it, but if it answers, then with the same
+    answer.
+    """
     if isinstance(good, (bool, str)) or good is None:
         return {}
     if isinstance(good, (int, float)):
-        kinds = (np.int8, np.uint8, np.int16, np.int64, np.float64, np.float16, Fraction, float, np.array, Decimal)
+        kinds = (
+            np.int8,
+            np.uint8,
+            np.int16,
+            np.int64,
+            np.float64,
+            np.float16,
+            Fraction,
+            float,
+            np.array,
+            Decimal,
+        )
         made = {}
         for kind in kinds:
             with contextlib.suppress(OverflowError):
                 made[f"{kind.__name__} of it"] = kind(good)
         return {name: value for name, value in made.items() if float(value) == good}
     if isinstance(good, (list, tuple)):
-        return {"list of it": list(good), "tuple of it": tuple(good), "array of it": np.array(good), "iterator of it": iter(good)}
+        return {
+            "list of it": list(good),
+            "tuple of it": tuple(good),
+            "array of it": np.array(good),
+            "iterator of it": iter(good),
+        }
     if not isinstance(good, np.ndarray):
         return {}
     frozen = good.copy()
     frozen.flags.writeable = False
-    kinds = ("float32", "float64", "int16", "int64", ">i4", ">f8", "object", "float16", "longdouble")
-    every = {f"{kind} of it": good.astype(kind) for kind in kinds if np.array_equal(good.astype(kind).astype(good.dtype), good)}
-    nested = {"lists of it": good.tolist(), "rows of it": list(good), "tuple of it": tuple(good.tolist())}
+    kinds = (
+        "float32",
+        "float64",
+        "int16",
+        "int64",
+        ">i4",
+        ">f8",
+        "object",
+        "float16",
+        "longdouble",
+    )
+    every = {
+        f"{kind} of it": good.astype(kind)
+        for kind in kinds
+        if np.array_equal(good.astype(kind).astype(good.dtype), good)
+    }
+    nested = {
+        "lists of it": good.tolist(),
+        "rows of it": list(good),
+        "tuple of it": tuple(good.tolist()),
+    }
     layout = {
         "Fortran order of it": np.asfortranarray(good),
         "strided it": np.repeat(good, 2, axis=-1)[..., ::2],
         "frozen it": frozen,
     }
-    return every | nested | layout | {"iterator of it": iter(good), "memoryview of it": memoryview(np.ascontiguousarray(good))}
+    return (
+        every
+        | nested
+        | layout
+        | {"iterator of it": iter(good), "memoryview of it": memoryview(np.ascontiguousarray(good))}
+    )
 
 
 def damages(good: Any, rng: np.random.Generator) -> dict[str, Any]:
@@ -655,16 +768,54 @@ def damages(good: Any, rng: np.random.Generator) -> dict[str, Any]:
         "it with an axis more": good[None],
         "it flat": good.ravel(),
     }
-    kinds = {"it as complex": good.astype(complex), "it as str": good.astype(str), "it as bool": good > 0, "it masked": masked}
-    rest = {"nothing of it": good[:0], "one row of it": good[:1], "it twice": np.concatenate([good, good])}
-    uneven = {"unequal rows": [row.tolist()[: len(np.atleast_1d(row)) - k % 2] for k, row in enumerate(np.atleast_2d(good))]}
+    kinds = {
+        "it as complex": good.astype(complex),
+        "it as str": good.astype(str),
+        "it as bool": good > 0,
+        "it masked": masked,
+    }
+    rest = {
+        "nothing of it": good[:0],
+        "one row of it": good[:1],
+        "it twice": np.concatenate([good, good]),
+    }
+    uneven = {
+        "unequal rows": [
+            row.tolist()[: len(np.atleast_1d(row)) - k % 2]
+            for k, row in enumerate(np.atleast_2d(good))
+        ]
+    }
     flat = good.reshape(len(good), -1)
-    return damaged | whole | kinds | rest | uneven | {"it sparse": csr_array(flat), "it as matrix": np.asmatrix(flat)}
+    return (
+        damaged
+        | whole
+        | kinds
+        | rest
+        | uneven
+        | {"it sparse": csr_array(flat), "it as matrix": np.asmatrix(flat)}
+    )
 
 
 def constants(*, long: bool) -> dict[str, Any]:
     """Values that fit nowhere, or almost nowhere; `long` if the parameter is one of `LONG`."""
-    numbers = [0, 1, -1, 3, 2**63, 2**64, -(2**63) - 1, 10**30, 10**400, -(10**400), 0.5, -0.5, 5e-324, 1e-300, 1e308, -1e308]
+    numbers = [
+        0,
+        1,
+        -1,
+        3,
+        2**63,
+        2**64,
+        -(2**63) - 1,
+        10**30,
+        10**400,
+        -(10**400),
+        0.5,
+        -0.5,
+        5e-324,
+        1e-300,
+        1e308,
+        -1e308,
+    ]
     if not long:
         numbers += [2**31 - 1, 2**31, 2**40, 2**62, 10**12]
     numbers += [
@@ -771,7 +922,10 @@ def constants(*, long: bool) -> dict[str, Any]:
         "+-",
         [[[1]]],
     ]
-    arrays += [np.broadcast_to(np.int8(1), (2**40, 2)), np.lib.stride_tricks.as_strided(np.ones(1), (9, 24), (0, 0))]
+    arrays += [
+        np.broadcast_to(np.int8(1), (2**40, 2)),
+        np.lib.stride_tricks.as_strided(np.ones(1), (9, 24), (0, 0)),
+    ]
     everything = [*numbers, *scalars, *words, *empty, *things, *arrays, *_others()]
     return {f"{k}: {_short(value)}": value for k, value in enumerate(everything)}
 
@@ -796,10 +950,15 @@ def _short(value: Any) -> str:
         return f"{'-' if value < 0 else ''}10**{len(str(abs(value))) - 1}"
     if isinstance(value, np.ndarray):
         return f"array{value.shape} of {value.dtype}"
-    return " ".join(f"{type(value).__name__} {value!r:.40}".split()) if not isinstance(value, Fraction) else "Fraction"
+    return (
+        " ".join(f"{type(value).__name__} {value!r:.40}".split())
+        if not isinstance(value, Fraction)
+        else "Fraction"
+    )
 
 
-# -- whether an answer is true -----------------------------------------------------------------------------------------------
+# -- whether an answer is true
+# -----------------------------------------------------------------------------------------------
 
 
 def digest(value: Any) -> Any:
@@ -807,21 +966,37 @@ def digest(value: Any) -> Any:
     if isinstance(value, sa.Sequences):
         return digest([value.patterns, value.lengths, value.frame_shape, value.names])
     if isinstance(value, np.ndarray):
-        return (value.shape, value.astype(np.float64).tobytes() if value.dtype.kind in "biuf" else repr(value.tolist()))
+        return (
+            value.shape,
+            value.astype(np.float64).tobytes()
+            if value.dtype.kind in "biuf"
+            else repr(value.tolist()),
+        )
     if isinstance(value, (bool, int, float, np.generic)):
         with contextlib.suppress(TypeError, ValueError, OverflowError):
             return float(value)
         return repr(value)
     if isinstance(value, sa.SequenceMemory):
-        return digest({k: v for k, v in vars(value).items() if k.endswith("_") and not k.startswith("_")})
+        return digest(
+            {k: v for k, v in vars(value).items() if k.endswith("_") and not k.startswith("_")}
+        )
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return digest({field.name: getattr(value, field.name) for field in dataclasses.fields(value) if field.name != "seconds"})
+        return digest(
+            {
+                field.name: getattr(value, field.name)
+                for field in dataclasses.fields(value)
+                if field.name != "seconds"
+            }
+        )
     if isinstance(value, dict):
         return tuple(sorted((str(k), digest(v)) for k, v in value.items() if k != "seconds"))
     if isinstance(value, (list, tuple)):
         return tuple(map(digest, value))
     if type(value).__name__ == "Axes":
-        return digest([line.get_xydata() for line in value.lines] + [np.asarray(image.get_array()) for image in value.images])
+        return digest(
+            [line.get_xydata() for line in value.lines]
+            + [np.asarray(image.get_array()) for image in value.images]
+        )
     return value if isinstance(value, (str, type(None))) else type(value).__name__
 
 
@@ -829,21 +1004,30 @@ def check_answer(name: str, answer: Any) -> None:
     """Raise AssertionError for an answer that cannot be true, whatever the question was."""
     patterns = answer.patterns if isinstance(answer, sa.Sequences) else answer
     if isinstance(patterns, np.ndarray) and patterns.dtype == np.int8 and name != "unbinarize":
-        assert np.isin(patterns, (-1, 0, 1) if "hidden" in name else (-1, 1)).all(), "patterns of other values than -1 and +1"
+        assert np.isin(patterns, (-1, 0, 1) if "hidden" in name else (-1, 1)).all(), (
+            "patterns of other values than -1 and +1"
+        )
     if name.split(".")[-1] in ("basin", "score", "cover_probability"):
         assert 0 <= answer <= 1, f"{answer} is no fraction"
     if name == "wilson_interval":
         assert 0 <= answer[0] <= answer[1] <= 1, f"{answer} is no interval of rates"
     if name in ("overlap", "certify", "robustness_curve"):
-        numbers = {"overlap": lambda: answer, "certify": lambda: answer.margin, "robustness_curve": lambda: answer.rate}[name]()
+        numbers = {
+            "overlap": lambda: answer,
+            "certify": lambda: answer.margin,
+            "robustness_curve": lambda: answer.rate,
+        }[name]()
         assert (np.abs(numbers) <= 1).all(), "numbers beyond -1 to 1, or none"
     if name == "certify":
-        assert (answer.radius < answer.breaking).all() or (answer.radius < 0).any(), "what is proven is broken"
+        assert (answer.radius < answer.breaking).all() or (answer.radius < 0).any(), (
+            "what is proven is broken"
+        )
     if isinstance(answer, Result):
         assert answer.describe(), "a result without a sentence"
 
 
-# -- the cases ---------------------------------------------------------------------------------------------------------------
+# -- the cases
+# --------------------------------------------------------------------------------------------------
 
 
 class Attacks:
@@ -852,10 +1036,17 @@ class Attacks:
     def __init__(self, folder: Path, seed: int) -> None:
         self.shelf, self.seed, self.folder = Shelf(folder), seed, folder
         self.targets = [t for t in targets(self.shelf) if t.required or t.optional]
-        missing = [f"{t.name}({p})" for t in self.targets for p in t.required if not self.shelf.has(t.name, p)]
+        missing = [
+            f"{t.name}({p})"
+            for t in self.targets
+            for p in t.required
+            if not self.shelf.has(t.name, p)
+        ]
         assert not missing, f"write down in Shelf what these are given: {', '.join(missing)}"
         parameters = [len(t.required + t.optional) for t in self.targets]
-        weights = np.array([n / 10 if t.name in SLOW else n for t, n in zip(self.targets, parameters, strict=True)])
+        weights = np.array(
+            [n / 10 if t.name in SLOW else n for t, n in zip(self.targets, parameters, strict=True)]
+        )
         self.weights = weights / weights.sum()
         self.truth: dict[tuple[str, bool], Any] = {}
 
@@ -864,11 +1055,22 @@ class Attacks:
         rng = np.random.default_rng([self.seed, number])
         target = self.targets[rng.choice(len(self.targets), p=self.weights)]
         attackable = (*target.required, *target.optional)
-        chosen = rng.choice(len(attackable), size=min(len(attackable), 1 + int(rng.random() < 0.3)), replace=False)
+        chosen = rng.choice(
+            len(attackable), size=min(len(attackable), 1 + int(rng.random() < 0.3)), replace=False
+        )
         given, labels, same = self._good(target), [], True
         for parameter in (attackable[k] for k in chosen):
-            good = given.get(parameter, self.shelf(target.name, parameter) if self.shelf.has(target.name, parameter) else None)
-            kinds = [guises(good), damages(good, rng), constants(long=bool({parameter, f"{target.name}.{parameter}"} & LONG))]
+            good = given.get(
+                parameter,
+                self.shelf(target.name, parameter)
+                if self.shelf.has(target.name, parameter)
+                else None,
+            )
+            kinds = [
+                guises(good),
+                damages(good, rng),
+                constants(long=bool({parameter, f"{target.name}.{parameter}"} & LONG)),
+            ]
             kind = kinds[rng.choice(3, p=[0.25, 0.25, 0.5])] or kinds[2]
             label = list(kind)[rng.integers(len(kind))]
             given[parameter] = kind[label]
@@ -877,24 +1079,38 @@ class Attacks:
         what = f"case {number} of seed {self.seed}: {target.name} with {'; '.join(labels)}"
         with verdicts.case(what, rejections=REJECTIONS), self._scratch(), self._quiet():
             untouched = {
-                name: pickle.dumps(value) for name, value in self.shelf.made.items() if isinstance(value, (np.ndarray, list))
+                name: pickle.dumps(value)
+                for name, value in self.shelf.made.items()
+                if isinstance(value, (np.ndarray, list))
             }
             answer = target.call(**given)
             check_answer(target.name, answer)
             if same and not isinstance(answer, Iterator):
                 # The good values of optional arguments are given where they are written otherwise.
-                plain = self._good(target) | {attackable[k]: self.shelf(target.name, attackable[k]) for k in chosen}
+                plain = self._good(target) | {
+                    attackable[k]: self.shelf(target.name, attackable[k]) for k in chosen
+                }
                 assert digest(answer) == digest(target.call(**plain)), (
                     "the same arguments, written otherwise, gave another answer"
                 )
-            changed = [name for name, before in untouched.items() if pickle.dumps(self.shelf.made[name]) != before]
+            changed = [
+                name
+                for name, before in untouched.items()
+                if pickle.dumps(self.shelf.made[name]) != before
+            ]
             assert not changed, f"the call has changed its arguments: {', '.join(changed)}"
 
     def _good(self, target: Target) -> dict[str, Any]:
         """Good values of all that must be given, and of what makes answers repeatable."""
         named = self.shelf.good.keys()
-        also = [p for p in target.optional if p in ("rng", "random_state") or f"{target.name}.{p}" in named]
-        return {parameter: self.shelf(target.name, parameter) for parameter in (*target.required, *also)}
+        also = [
+            p
+            for p in target.optional
+            if p in ("rng", "random_state") or f"{target.name}.{p}" in named
+        ]
+        return {
+            parameter: self.shelf(target.name, parameter) for parameter in (*target.required, *also)
+        }
 
     def _truth(self, target: Target) -> Any:
         """Check once that the undamaged call answers."""
@@ -918,7 +1134,9 @@ class Attacks:
 
     @contextlib.contextmanager
     def _quiet(self) -> Iterator[None]:
-        """Warnings are errors, except that something was not learned, which is what was asked for."""
+        """Warnings are errors, except that something was not learned, which is what was asked
+        for.
+        """
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             warnings.simplefilter("ignore", ConvergenceWarning)
@@ -927,25 +1145,41 @@ class Attacks:
 
 def main(seed: int, first: int, last: int) -> None:
     """Do some cases and print a line of JSON for each: which case begins, then how it ended."""
-    report = os.fdopen(os.dup(1), "w", buffering=1)  # before a call can write to what it takes for a file: 0, 1 or 2
+    report = os.fdopen(
+        os.dup(1), "w", buffering=1
+    )  # before a call can write to what it takes for a file: 0, 1 or 2
     for stream in (0, 1):
         os.dup2(os.open(os.devnull, os.O_RDWR), stream)
     with tempfile.TemporaryDirectory() as folder:
         attacks = Attacks(Path(folder), seed)
-        for target in attacks.targets:  # calls that work, before memory is short: all is imported now
+        for (
+            target
+        ) in attacks.targets:  # calls that work, before memory is short: all is imported now
             with attacks._scratch(), attacks._quiet():
                 try:
                     attacks._truth(target)
                 except Exception as error:
-                    raise AssertionError(f"{target.name} does not answer when nothing is wrong: {error!r}") from error
+                    raise AssertionError(
+                        f"{target.name} does not answer when nothing is wrong: {error!r}"
+                    ) from error
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
         for number in range(first, last):
             print(json.dumps({"begins": number}), file=report)
             verdicts = Campaign("calls")
             attacks.do(number, verdicts)
-            print(json.dumps({k: v for k, v in dataclasses.asdict(verdicts).items() if v and k != "name"}), file=report)
+            print(
+                json.dumps(
+                    {k: v for k, v in dataclasses.asdict(verdicts).items() if v and k != "name"}
+                ),
+                file=report,
+            )
         os.chdir("/")
-    print(json.dumps({"done": True, "memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024}), file=report)
+    print(
+        json.dumps(
+            {"done": True, "memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024}
+        ),
+        file=report,
+    )
 
 
 if __name__ == "__main__":

@@ -1,7 +1,9 @@
-"""What the trust campaigns share: every case ends in one verdict, and the counts of a full campaign are saved.
+"""What the trust campaigns share: every case ends in one verdict, and the counts of a full campaign
+are saved.
 
-A campaign is a function of a number of cases and a seed. `make test` runs a few cases of each, `make trust` all of them and
-keeps what it counted in `tests/trust/results`, from which `table.py` writes the table of docs/trust.rst.
+A campaign is a function of a number of cases and a seed. `make test` runs a few cases of each,
+`make trust` all of them and keeps what it counted in `tests/trust/results`, from which `table.py`
+writes the table of docs/trust.rst.
 """
 
 from __future__ import annotations
@@ -24,15 +26,18 @@ RESULTS = Path(__file__).parent / "results"
 
 
 class Hang(BaseException):
-    """A case took longer than its limit. Not an Exception, so that no `except Exception` of the package can swallow it."""
+    """A case took longer than its limit. Not an Exception, so that no `except Exception` of the
+    package can swallow it.
+    """
 
 
 @dataclass
 class Campaign:
     """The verdicts of one campaign.
 
-    Every case is counted once: `answered` (a right answer), `rejected` (one sentence, the right kind of error), or one of the
-    three that must not happen: `wrong` (an answer that is not true), `crashes` (any other error), `hangs`.
+    Every case is counted once: `answered` (a right answer), `rejected` (one sentence, the right
+    kind of error), or one of the three that must not happen: `wrong` (an answer that is not true),
+    `crashes` (any other error), `hangs`.
     """
 
     name: str
@@ -51,12 +56,17 @@ class Campaign:
 
     @contextlib.contextmanager
     def case(
-        self, what: str, *, rejections: tuple[type[Exception], ...] = (ValueError, TypeError), seconds: int = 300
+        self,
+        what: str,
+        *,
+        rejections: tuple[type[Exception], ...] = (ValueError, TypeError),
+        seconds: int = 300,
     ) -> Iterator[None]:
         """Run one case, in the main thread, and count its verdict.
 
-        The body returns for an answer, raises one of `rejections` for a rejection, or `AssertionError` for an answer that is not
-        true. `what` must be enough to run the case again. The limit is far beyond what a case takes on a busy machine.
+        The body returns for an answer, raises one of `rejections` for a rejection, or
+        `AssertionError` for an answer that is not true. `what` must be enough to run the case
+        again. The limit is far beyond what a case takes on a busy machine.
         """
 
         def stop(signum: int, frame: FrameType | None) -> None:
@@ -89,23 +99,43 @@ class Campaign:
 
     def finish(self, cases: int, *, keep: bool) -> None:
         """Fail if a case was left out or ended badly; keep the counts of a full campaign."""
-        bad = [f"{kind}: {case}" for kind in ("wrong", "crashes", "hangs") for case in getattr(self, kind)]
-        assert not bad, f"{len(bad)} of {self.tried} cases of {self.name!r}, the first ten:\n" + "\n".join(bad[:10])
+        bad = [
+            f"{kind}: {case}"
+            for kind in ("wrong", "crashes", "hangs")
+            for case in getattr(self, kind)
+        ]
+        assert not bad, (
+            f"{len(bad)} of {self.tried} cases of {self.name!r}, the first ten:\n"
+            + "\n".join(bad[:10])
+        )
         assert self.tried == cases, f"{self.tried} verdicts for {cases} cases"
         assert self.rejected, "a campaign in which nothing is rejected tries nothing"
         if keep:
             RESULTS.mkdir(exist_ok=True)
             counts = {
-                **{"name": self.name, "tried": self.tried, "answered": self.answered, "rejected": self.rejected},
-                **{"wrong": len(self.wrong), "crashes": len(self.crashes), "hangs": len(self.hangs)},
+                **{
+                    "name": self.name,
+                    "tried": self.tried,
+                    "answered": self.answered,
+                    "rejected": self.rejected,
+                },
+                **{
+                    "wrong": len(self.wrong),
+                    "crashes": len(self.crashes),
+                    "hangs": len(self.hangs),
+                },
                 **{"largest_memory": self.largest_memory, "seconds": round(self.seconds)},
             }
-            (RESULTS / f"{self.name.replace(' ', '_')}.json").write_text(json.dumps(counts, indent=1) + "\n")
+            (RESULTS / f"{self.name.replace(' ', '_')}.json").write_text(
+                json.dumps(counts, indent=1) + "\n"
+            )
 
 
 @contextlib.contextmanager
 def campaign(name: str) -> Iterator[Campaign]:
-    """A campaign that watches its time and the memory of its process; run it by `alone`, and call `finish` after it."""
+    """A campaign that watches its time and the memory of its process; run it by `alone`, and call
+    `finish` after it.
+    """
     verdicts = Campaign(name)
     start = time.monotonic()
     yield verdicts
@@ -114,15 +144,25 @@ def campaign(name: str) -> Iterator[Campaign]:
 
 
 def alone(run: Callable[..., Campaign], *arguments: Any) -> Campaign:
-    """Run a campaign in a new process, so that neither earlier tests nor later ones share its memory, and return its verdicts."""
+    """Run a campaign in a new process, so that neither earlier tests nor later ones share its
+    memory, and return its verdicts.
+    """
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         return pool.submit(run, *arguments).result()
 
 
 def peak_memory() -> int:
-    """Return the largest memory in bytes that this process, or one that it started and that has ended, has taken."""
+    """Return the largest memory in bytes that this process, or one that it started and that has
+    ended, has taken.
+    """
     unit = 1 if sys.platform == "darwin" else 1024
     own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    if (status := Path("/proc/self/status")).exists():  # without what the parent had when it started this process (Linux)
-        own = next(int(line.split()[1]) for line in status.read_text().splitlines() if line.startswith("VmHWM"))
+    if (
+        status := Path("/proc/self/status")
+    ).exists():  # without what the parent had when it started this process (Linux)
+        own = next(
+            int(line.split()[1])
+            for line in status.read_text().splitlines()
+            if line.startswith("VmHWM")
+        )
     return max(own, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss) * unit

@@ -1,7 +1,8 @@
 """Kernels in a loop, in a process that another one stops.
 
-For each number of one of `PATHS` that it reads it writes READY, and then STOPPED for the KeyboardInterrupt, or LOST if there is
-none although Python has received the signal, which `signal.set_wakeup_fd` shows.
+For each number of one of `PATHS` that it reads it writes READY, and then STOPPED for the
+KeyboardInterrupt, or LOST if there is none although Python has received the signal, which
+`signal.set_wakeup_fd` shows.
 """
 
 import os
@@ -81,7 +82,9 @@ def work_until_stopped(work, received):
         os.write(1, READY)
         while not select.select([received], [], [], 0)[0]:
             work()
-        for _ in range(1000):  # far more than Python takes to call the handler of a signal that has come
+        for _ in range(
+            1000
+        ):  # far more than Python takes to call the handler of a signal that has come
             pass
     except KeyboardInterrupt:
         return True
@@ -94,7 +97,9 @@ def main():
     received, note = os.pipe()
     os.set_blocking(note, False)
     signal.set_wakeup_fd(note)
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell lets what it starts in the background ignore it
+    signal.signal(
+        signal.SIGINT, signal.default_int_handler
+    )  # a shell lets what it starts in the background ignore it
     while chosen := os.read(0, 1):
         path = list(PATHS)[chosen[0]]
         if path not in works:

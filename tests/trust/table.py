@@ -28,9 +28,16 @@ HEADER = [
 
 def table() -> str:
     """Return the table, one row per campaign."""
-    results = sorted((json.loads(path.read_text()) for path in RESULTS.glob("*.json")), key=lambda counts: counts["name"])
+    results = sorted(
+        (json.loads(path.read_text()) for path in RESULTS.glob("*.json")),
+        key=lambda counts: counts["name"],
+    )
     rows = [
-        [counts["name"], *(f"{counts[column]:,}" for column in COLUMNS), f"{counts['largest_memory'] / 1e6:,.0f} MB"]
+        [
+            counts["name"],
+            *(f"{counts[column]:,}" for column in COLUMNS),
+            f"{counts['largest_memory'] / 1e6:,.0f} MB",
+        ]
         for counts in results
     ]
     lines = [".. list-table::", "   :header-rows: 1", ""]
@@ -44,7 +51,10 @@ def main() -> None:
     if "--check" not in sys.argv:
         DOCS.write_text(table())
     elif not DOCS.exists() or DOCS.read_text() != table():
-        sys.exit(f"{DOCS.relative_to(ROOT)} does not show the saved results: run python tests/trust/table.py")
+        sys.exit(
+            f"{DOCS.relative_to(ROOT)} does not show the saved results: run python "
+            "tests/trust/table.py"
+        )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,6 @@
-"""Hostile calls of everything public: answered truly, or rejected with a sentence. What is tried stands in calls.py."""
+"""Hostile calls of everything public: answered truly, or rejected with a sentence. What is tried
+stands in calls.py.
+"""
 
 import json
 import os
@@ -26,10 +28,14 @@ def test_hostile_calls_are_rejected_or_answered(cases):
 
 
 def _until_it_ends(first, last, verdicts):
-    """Let a process do cases, and count its answers; if it dies or hangs, that is the verdict on the case it was at."""
+    """Let a process do cases, and count its answers; if it dies or hangs, that is the verdict on
+    the case it was at.
+    """
     command = [sys.executable, "-W", "ignore", str(CALLS), str(SEED), str(first), str(last)]
     environment = os.environ | {"OPENBLAS_NUM_THREADS": "1"}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment) as process:
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+    ) as process:
         lines, complaints = queue.Queue(), []
         threading.Thread(target=_pass_on, args=(process.stdout, lines), daemon=True).start()
         listener = threading.Thread(target=lambda: complaints.extend(process.stderr), daemon=True)
@@ -47,7 +53,10 @@ def _until_it_ends(first, last, verdicts):
                 listener.join()
                 complaint = "".join(complaints)[-2000:]
                 assert at is not None, f"no call was tried: {complaint}"
-                verdicts.crashes.append(f"case {at} of seed {SEED}: the process died ({process.returncode}): {complaint}")
+                verdicts.crashes.append(
+                    f"case {at} of seed {SEED}: the process died ({process.returncode}): "
+                    f"{complaint}"
+                )
                 return at + 1
             message = json.loads(line)
             if "begins" in message:

@@ -1,8 +1,9 @@
-"""Data files of every format, whole, damaged, renamed and hostile: read as what they are, or rejected with a sentence.
+"""Data files of every format, whole, damaged, renamed and hostile: read as what they are, or
+rejected with a sentence.
 
-What "wrong" means depends on the format. A whole file must give what was written. A PNG and an npz have checksums: whatever is
-damaged, they must give that or nothing. The other formats have none: there a damaged file may give other patterns, but they are
-patterns of +-1 whose shapes fit.
+What "wrong" means depends on the format. A whole file must give what was written. A PNG and an npz
+have checksums: whatever is damaged, they must give that or nothing. The other formats have none:
+there a damaged file may give other patterns, but they are patterns of +-1 whose shapes fit.
 """
 
 import io
@@ -32,11 +33,28 @@ from campaign import alone, campaign
 FULL = 5_000
 SUFFIXES = [suffix for known in FORMATS.values() for suffix in known.suffixes]
 SAME = [  # endings of one and the same format
-    *({".png", ".apng"}, {".jpg", ".jpeg"}, {".tif", ".tiff"}, {".pgm", ".pbm", ".ppm"}, {".txt", ".asc", ".art"}),
-    *({".csv", ".tsv", ".tab", ".dat"}, {".mid", ".midi"}, {".mp4", ".m4v", ".mov"}, {".mkv", ".webm"}, {".mpg", ".mpeg"}),
+    *(
+        {".png", ".apng"},
+        {".jpg", ".jpeg"},
+        {".tif", ".tiff"},
+        {".pgm", ".pbm", ".ppm"},
+        {".txt", ".asc", ".art"},
+    ),
+    *(
+        {".csv", ".tsv", ".tab", ".dat"},
+        {".mid", ".midi"},
+        {".mp4", ".m4v", ".mov"},
+        {".mkv", ".webm"},
+        {".mpg", ".mpeg"},
+    ),
 ]
 CHECKED = (".png", ".apng", ".npz")
-BINARY = {*FORMATS["pictures"].suffixes, *FORMATS["video"].suffixes, *FORMATS["array"].suffixes, *FORMATS["nwb"].suffixes}
+BINARY = {
+    *FORMATS["pictures"].suffixes,
+    *FORMATS["video"].suffixes,
+    *FORMATS["array"].suffixes,
+    *FORMATS["nwb"].suffixes,
+}
 
 
 @dataclass(frozen=True)
@@ -56,17 +74,32 @@ def controls(folder, *, video):
     found = []
     for suffix in FORMATS["pictures"].suffixes:
         several = suffix in (".gif", ".webp", ".png", ".apng", ".tif", ".tiff")
-        kind = {".apng": "PNG", ".pgm": "PPM", ".pbm": "PPM", ".ppm": "PPM"}.get(suffix) or Image.registered_extensions()[suffix]
-        pictures = [Image.fromarray(frame) for frame in (FRAMES if suffix not in (".jpg", ".jpeg") else large)]
+        kind = {".apng": "PNG", ".pgm": "PPM", ".pbm": "PPM", ".ppm": "PPM"}.get(
+            suffix
+        ) or Image.registered_extensions()[suffix]
+        pictures = [
+            Image.fromarray(frame)
+            for frame in (FRAMES if suffix not in (".jpg", ".jpeg") else large)
+        ]
         pictures = [picture.convert("1") for picture in pictures] if suffix == ".pbm" else pictures
         more = {"save_all": True, "append_images": pictures[1:]} if several else {}
         file = io.BytesIO()
         pictures[0].save(file, kind, **more, **({"lossless": True} if suffix == ".webp" else {}))
-        found.append(_control(suffix, file.getvalue(), PATTERNS if several else PATTERNS[:1], size=(12, 16)))
+        found.append(
+            _control(suffix, file.getvalue(), PATTERNS if several else PATTERNS[:1], size=(12, 16))
+        )
     if video:
         write_video(folder / "v.mp4", [np.stack([frame] * 3, axis=2) for frame in large], 25)
-        found += [control for suffix in FORMATS["video"].suffixes for control in _video(folder, suffix)]
-    for array in (PATTERNS.astype(np.int8), FRAMES, FRAMES > 0, PATTERNS.astype(np.float64), PATTERNS.astype(">f4")):
+        found += [
+            control for suffix in FORMATS["video"].suffixes for control in _video(folder, suffix)
+        ]
+    for array in (
+        PATTERNS.astype(np.int8),
+        FRAMES,
+        FRAMES > 0,
+        PATTERNS.astype(np.float64),
+        PATTERNS.astype(">f4"),
+    ):
         file = io.BytesIO()
         np.save(file, array)
         found.append(_control(".npy", file.getvalue(), PATTERNS))
@@ -74,7 +107,9 @@ def controls(folder, *, video):
         file = io.BytesIO()
         save(file, X=PATTERNS, lengths=[2, 3], rate=12.5)
         found.append(_control(".npz", file.getvalue(), PATTERNS, lengths=[2, 3]))
-    art = "\n\n".join("\n".join("".join(".#"[int(v > 0)] for v in row) for row in frame) for frame in FRAMES).encode()
+    art = "\n\n".join(
+        "\n".join("".join(".#"[int(v > 0)] for v in row) for row in frame) for frame in FRAMES
+    ).encode()
     found += [_control(suffix, art, PATTERNS) for suffix in FORMATS["text"].suffixes]
     for suffix in FORMATS["table"].suffixes:
         comma = "\t" if suffix in (".tsv", ".tab") else ","
@@ -83,9 +118,13 @@ def controls(folder, *, video):
         table = "\n".join([names, *rows[:2], "", *rows[2:]]).encode()
         found.append(_control(suffix, table, PATTERNS[:, :20], lengths=[2, 3]))
     times, units = np.nonzero(PATTERNS[:, :9] > 0)
-    seconds = np.where(times > 0, times * 0.1 + 0.05, 0.0)  # the first opens the first bin, the others lie in the middle
+    seconds = np.where(
+        times > 0, times * 0.1 + 0.05, 0.0
+    )  # the first opens the first bin, the others lie in the middle
     spikes = "\n".join(f"{t:.3f},{u}" for t, u in zip(seconds, units, strict=True)).encode()
-    truth = np.where(sa.io.bin_spikes(times, np.unique(units, return_inverse=True)[1], 1.0) > 0, 1, -1)
+    truth = np.where(
+        sa.io.bin_spikes(times, np.unique(units, return_inverse=True)[1], 1.0) > 0, 1, -1
+    )
     found.append(_control(".csv", spikes, truth, bin=0.1))
     file = io.BytesIO()
     np.savez(file, times=seconds, units=units)
@@ -94,8 +133,13 @@ def controls(folder, *, video):
     played = sa.io.load(folder / "a.mid", step=1)
     first = int(np.argmax((PATTERNS[:, :12] > 0).any(axis=0)))
     assert (played == PATTERNS[:, first : first + played.shape[1]]).all()
-    found += [_control(suffix, (folder / "a.mid").read_bytes(), played.patterns, step=1) for suffix in FORMATS["midi"].suffixes]
-    session = with_spikes(empty_session(), {int(unit): seconds[units == unit] for unit in np.unique(units)})
+    found += [
+        _control(suffix, (folder / "a.mid").read_bytes(), played.patterns, step=1)
+        for suffix in FORMATS["midi"].suffixes
+    ]
+    session = with_spikes(
+        empty_session(), {int(unit): seconds[units == unit] for unit in np.unique(units)}
+    )
     write_session(folder / "a.nwb", with_epochs(session, laps=[(0.0, 0.1 * len(truth))]))
     found.append(_control(".nwb", (folder / "a.nwb").read_bytes(), truth, bin=0.1, epochs="laps"))
     return found
@@ -108,19 +152,48 @@ def _control(suffix, content, truth, *, lengths=None, **options):
 
 def _video(folder, suffix):
     """The film in another container, where this ffmpeg can write it."""
-    codec = {".ogv": "libtheora", ".webm": "libvpx", ".wmv": "wmv2", ".mpg": "mpeg1video", ".mpeg": "mpeg1video"}.get(
-        suffix, "mpeg4"
-    )
+    codec = {
+        ".ogv": "libtheora",
+        ".webm": "libvpx",
+        ".wmv": "wmv2",
+        ".mpg": "mpeg1video",
+        ".mpeg": "mpeg1video",
+    }.get(suffix, "mpeg4")
     path = folder / f"w{suffix}"
     best = "10" if codec == "libtheora" else "2"
-    command = [ffmpeg(), "-v", "error", "-y", "-i", str(folder / "v.mp4"), "-c:v", codec, "-q:v", best, "-g", "1", str(path)]
+    command = [
+        ffmpeg(),
+        "-v",
+        "error",
+        "-y",
+        "-i",
+        str(folder / "v.mp4"),
+        "-c:v",
+        codec,
+        "-q:v",
+        best,
+        "-g",
+        "1",
+        str(path),
+    ]
     made = subprocess.run(command, capture_output=True, check=False).returncode == 0
-    return [_control(suffix, path.read_bytes(), PATTERNS, size=(12, 16), threshold=127)] if made else []
+    return (
+        [_control(suffix, path.read_bytes(), PATTERNS, size=(12, 16), threshold=127)]
+        if made
+        else []
+    )
 
 
 def damage(rng, whole, others):
-    """One kind of damage: cut, wrong bytes, a piece of another file, bytes lost, doubled or zeroed, nonsense."""
-    content, kind = whole.content, rng.choice(["cut", "flip", "bit", "splice", "lose", "double", "zero", "nonsense", "append"])
+    """One kind of damage: cut, wrong bytes, a piece of another file, bytes lost, doubled or zeroed,
+    nonsense.
+    """
+    content, kind = (
+        whole.content,
+        rng.choice(
+            ["cut", "flip", "bit", "splice", "lose", "double", "zero", "nonsense", "append"]
+        ),
+    )
     at, end = sorted(int(k) for k in rng.integers(0, len(content), 2))
     raw = bytearray(content)
     if kind == "flip":
@@ -147,7 +220,13 @@ def read(path, options, in_subprocess):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             if in_subprocess:
-                return load_in_subprocess([path], options, terms=Terms(), bounds=Bounds(seconds=100, memory=2**30), several=False)
+                return load_in_subprocess(
+                    [path],
+                    options,
+                    terms=Terms(),
+                    bounds=Bounds(seconds=100, memory=2**30),
+                    several=False,
+                )
             return sa.io.load(path, **options)
     except (ValueError, TypeError) as error:
         if str(path) not in str(error):
@@ -167,7 +246,9 @@ def check_patterns(found):
 def check_truth(found, *truths):
     """What one of these files holds, and nothing else."""
     assert any(
-        found.shape == truth.truth.shape and (found.patterns == truth.truth).all() and found.lengths.tolist() == truth.lengths
+        found.shape == truth.truth.shape
+        and (found.patterns == truth.truth).all()
+        and found.lengths.tolist() == truth.lengths
         for truth in truths
     ), f"other patterns, {found.shape}, {found.lengths.tolist()}"
 
@@ -186,7 +267,11 @@ def try_case(case, folder, pool, in_subprocess, verdicts):
         name = names[int(rng.integers(len(names)))]
         file, content, options = HOSTILE[name]
         path, changed = folder / file, draw < 0.02
-        kind, content = damage(rng, Control(path.suffix, content, None, []), pool) if changed else ("whole", content)
+        kind, content = (
+            damage(rng, Control(path.suffix, content, None, []), pool)
+            if changed
+            else ("whole", content)
+        )
         path.write_bytes(content)
         with verdicts.case(f"case {case}: {name}, {kind}"):
             check_patterns(read(path, options, in_subprocess))
@@ -215,9 +300,15 @@ def try_case(case, folder, pool, in_subprocess, verdicts):
             suffix = ".png"
         path = folder / f"a{suffix}"
         path.write_bytes(whole.content)
-        options = {k: v for k, v in whole.options.items() if k == "size" and suffix in FORMATS["pictures"].suffixes}
+        options = {
+            k: v
+            for k, v in whole.options.items()
+            if k == "size" and suffix in FORMATS["pictures"].suffixes
+        }
         with verdicts.case(f"case {case}: {whole.suffix} called {suffix}"):
-            found = read(path, whole.options if related(suffix, whole.suffix) else options, in_subprocess)
+            found = read(
+                path, whole.options if related(suffix, whole.suffix) else options, in_subprocess
+            )
             check_patterns(found)
             if related(suffix, whole.suffix):
                 check_truth(found, whole)
@@ -237,7 +328,9 @@ def try_case(case, folder, pool, in_subprocess, verdicts):
 
 
 def try_folder(case, folder, pool, in_subprocess, verdicts):
-    """A folder of frames, of which one is damaged: all are read as they were, or the damaged one is named."""
+    """A folder of frames, of which one is damaged: all are read as they were, or the damaged one is
+    named.
+    """
     rng = np.random.default_rng([14, case, 1])
     folder.mkdir(exist_ok=True)
     for k, frame in enumerate(FRAMES):
@@ -259,7 +352,9 @@ def data_files(folder, cases):
     (folder / "cases").mkdir()
     with campaign("data files") as verdicts:
         for case in range(cases):
-            try_case(case, folder / "cases", pool, case % (10 if full else 50) == 0, verdicts).unlink()
+            try_case(
+                case, folder / "cases", pool, case % (10 if full else 50) == 0, verdicts
+            ).unlink()
     return verdicts
 
 

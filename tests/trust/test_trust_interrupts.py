@@ -1,4 +1,6 @@
-"""Ctrl-C at any moment of a kernel: it is a KeyboardInterrupt, always, and never the end of Python."""
+"""Ctrl-C at any moment of a kernel: it is a KeyboardInterrupt, always, and never the end of
+Python.
+"""
 
 import os
 import signal
@@ -22,9 +24,13 @@ class Python:
         self.process = None
 
     def stop(self, path, seconds):
-        """Let it work on a path, send SIGINT after so many seconds, and return what became of it."""
+        """Let it work on a path, send SIGINT after so many seconds, and return what became of
+        it.
+        """
         if self.process is None:
-            self.process = subprocess.Popen([sys.executable, SCRIPT], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
+            self.process = subprocess.Popen(
+                [sys.executable, SCRIPT], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
+            )
         self.process.stdin.write(bytes([list(PATHS).index(path)]))
         assert self.process.stdout.read(1) == READY
         time.sleep(seconds)
@@ -54,5 +60,7 @@ def python():
 @pytest.mark.parametrize("path", PATHS)
 def test_ctrl_c_from_another_process_stops_kernels_and_never_python(python, path, presses):
     rng = np.random.default_rng([29, presses])
-    verdicts = Counter(python.stop(path, rng.uniform(0.001, 0.03)) for _ in range(presses))  # at random moments
+    verdicts = Counter(
+        python.stop(path, rng.uniform(0.001, 0.03)) for _ in range(presses)
+    )  # at random moments
     assert verdicts == {"stopped": presses}

@@ -1,4 +1,6 @@
-"""Kills at any moment: no finished trial is lost, the file is whole, and the sweep that resumes gives the same bytes."""
+"""Kills at any moment: no finished trial is lost, the file is whole, and the sweep that resumes
+gives the same bytes.
+"""
 
 import json
 import signal
@@ -13,12 +15,18 @@ from seqattractor.study import Grid, Store, run_sweep
 from seqattractor.study import study as study
 from seqattractor.study import table as table
 
-# The plain loop: workers that are killed again and again should not have to load compiled code each time.
+# The plain loop: workers that are killed again and again should not have to load compiled code each
+# time.
 PARAMETERS = {"max_epochs": 50, "engine": "reference"}
-GRID = Grid({"network": ["attractor", "lookup"], "n": 30, "m": 40, "t": [6, 12], "flips": 3, **PARAMETERS}, trials=10, seed=4)
+GRID = Grid(
+    {"network": ["attractor", "lookup"], "n": 30, "m": 40, "t": [6, 12], "flips": 3, **PARAMETERS},
+    trials=10,
+    seed=4,
+)
 TRIALS = 40
 
-# The command line, with something that happens when some trials are over: seen by the display of progress, as a person would.
+# The command line, with something that happens when some trials are over: seen by the display of
+# progress, as a person would.
 ACCIDENT = """
 import multiprocessing, os, signal, sys, threading
 from contextlib import contextmanager
@@ -56,7 +64,15 @@ if __name__ == "__main__":
 """
 
 ONE, TWO, DASK = ["--jobs", "1"], ["--jobs", "2"], ["--dask", "local", "--jobs", "2"]
-KINDS = [("main", TWO), ("worker", TWO), ("ctrl-c", TWO), ("worker", DASK), ("main", ONE), ("ctrl-c", DASK), ("main", TWO)]
+KINDS = [
+    ("main", TWO),
+    ("worker", TWO),
+    ("ctrl-c", TWO),
+    ("worker", DASK),
+    ("main", ONE),
+    ("ctrl-c", DASK),
+    ("main", TWO),
+]
 KINDS += [("main", DASK), ("worker", TWO), ("main", ONE)]
 
 
@@ -85,12 +101,16 @@ def kills(folder, uninterrupted, cases):
             what, who = KINDS[case % len(KINDS)]
             path = folder / f"{case}.db"
             with verdicts.case(f"case {case}: {what} {who}", rejections=(Stopped,), seconds=1200):
-                kill_and_resume(script, path, what, who, np.random.default_rng([15, case]), uninterrupted)
+                kill_and_resume(
+                    script, path, what, who, np.random.default_rng([15, case]), uninterrupted
+                )
     return verdicts
 
 
 @pytest.mark.parametrize("cases", [4, pytest.param(100, marks=pytest.mark.trust)])
-def test_a_sweep_that_is_killed_loses_nothing_and_ends_with_the_same_bytes(tmp_path, uninterrupted, cases):
+def test_a_sweep_that_is_killed_loses_nothing_and_ends_with_the_same_bytes(
+    tmp_path, uninterrupted, cases
+):
     pytest.importorskip("distributed")
     alone(kills, tmp_path, uninterrupted, cases).finish(cases, keep=cases == 100)
 
@@ -98,9 +118,25 @@ def test_a_sweep_that_is_killed_loses_nothing_and_ends_with_the_same_bytes(tmp_p
 def kill_and_resume(script, path, what, who, rng, uninterrupted):
     """Run the sweep, kill something when some trials are over, and run it again."""
     goal = int(rng.integers(1, 6))
-    pause = rng.uniform(0.001, 0.05) if what == "main" and rng.random() < 0.5 else 0.0  # also between two commits
-    settings = [f"--set={key}={','.join(map(str, values))}" for key, values in GRID.settings.items()]
-    run = ["sweep", "run", "-o", str(path), *settings, "--trials", str(GRID.trials), "--seed", str(GRID.seed), *who, "--json"]
+    pause = (
+        rng.uniform(0.001, 0.05) if what == "main" and rng.random() < 0.5 else 0.0
+    )  # also between two commits
+    settings = [
+        f"--set={key}={','.join(map(str, values))}" for key, values in GRID.settings.items()
+    ]
+    run = [
+        "sweep",
+        "run",
+        "-o",
+        str(path),
+        *settings,
+        "--trials",
+        str(GRID.trials),
+        "--seed",
+        str(GRID.seed),
+        *who,
+        "--json",
+    ]
     sweep = subprocess.Popen(
         [sys.executable, str(script), f"{what} {goal} {pause} {rng.integers(100)}", *run],
         stdout=subprocess.PIPE,
@@ -108,7 +144,9 @@ def kill_and_resume(script, path, what, who, rng, uninterrupted):
         text=True,
         start_new_session=True,
     )
-    printed, errors = sweep.communicate()  # its workers hold the same pipes: this waits until they have ended, too
+    printed, errors = (
+        sweep.communicate()
+    )  # its workers hold the same pipes: this waits until they have ended, too
     assert "Traceback" not in errors, errors
     assert sweep.returncode == {"main": -signal.SIGKILL, "ctrl-c": 130, "worker": 0}[what], (
         f"exit code {sweep.returncode}: {errors}"

@@ -40,7 +40,9 @@ class OfAUser(sa.SequenceMemory):
     def fit_transitions(self, transitions: Any, callback: Any = None) -> None:
         """Ridge regression."""
         x = transitions.inputs.astype(float)
-        self.W_ = np.linalg.solve(x.T @ x + self.ridge * np.eye(x.shape[1]), x.T @ transitions.targets).T
+        self.W_ = np.linalg.solve(
+            x.T @ x + self.ridge * np.eye(x.shape[1]), x.T @ transitions.targets
+        ).T
         self.count_ = len(x)
 
     def next_patterns(self, states: Any, memory: Any = None) -> Any:
@@ -65,7 +67,9 @@ class Model:
 
 
 def recalled(net: sa.SequenceMemory) -> np.ndarray:
-    """What a network recalls from the first patterns, with errors in arithmetic (overflow) allowed."""
+    """What a network recalls from the first patterns, with errors in arithmetic (overflow)
+    allowed.
+    """
     cue = X[: net.order_] if net.order_ > 1 else X[0]
     with np.errstate(all="ignore"):
         return net.recall(cue, steps=STEPS)
@@ -75,10 +79,16 @@ def models(folder: Path) -> list[Model]:
     """Small trained networks of every class, and one of the user's."""
     nets: dict[str, Any] = {"own": OfAUser()}
     for name in sa.networks.REGISTRY:
-        parameters = {k: v for k, v in SMALL.items() if k in sa.networks.network_class(name)().get_params()}
+        parameters = {
+            k: v for k, v in SMALL.items() if k in sa.networks.network_class(name)().get_params()
+        }
         nets[name] = make(name, parameters)
-    nets["attractor of order 2"] = sa.SequenceAttractor(20, order=2, max_epochs=5, random_state=np.random.default_rng(1))
-    nets["attractor that continued"] = sa.SequenceAttractor(20, bias=True, max_epochs=5, random_state=2)
+    nets["attractor of order 2"] = sa.SequenceAttractor(
+        20, order=2, max_epochs=5, random_state=np.random.default_rng(1)
+    )
+    nets["attractor that continued"] = sa.SequenceAttractor(
+        20, bias=True, max_epochs=5, random_state=2
+    )
     whole = []
     for name, net in nets.items():
         path = folder / "whole.npz"
@@ -104,7 +114,11 @@ def read(name: str, path: Path) -> Model:
     """A whole file."""
     with zipfile.ZipFile(path) as archive:
         members = {member: archive.read(member) for member in archive.namelist()}
-    arrays = {member.removesuffix(".npy"): from_npy(content) for member, content in members.items() if member != "header.json"}
+    arrays = {
+        member.removesuffix(".npy"): from_npy(content)
+        for member, content in members.items()
+        if member != "header.json"
+    }
     return Model(name, path.read_bytes(), members, arrays, recalled(sa.load(path)))
 
 
@@ -123,7 +137,13 @@ def as_npy(array: np.ndarray) -> bytes:
 def npy(description: str, content: bytes, version: int = 1) -> bytes:
     """A file of numpy's with any description."""
     text = description.encode("latin1")
-    return b"\x93NUMPY" + bytes([version, 0]) + len(text).to_bytes(2 if version == 1 else 4, "little") + text + content
+    return (
+        b"\x93NUMPY"
+        + bytes([version, 0])
+        + len(text).to_bytes(2 if version == 1 else 4, "little")
+        + text
+        + content
+    )
 
 
 def zipped(members: list[tuple[str, bytes]], compression: int = zipfile.ZIP_STORED) -> bytes:
@@ -147,7 +167,8 @@ def with_digest(header: Any, members: dict[str, bytes]) -> list[tuple[str, bytes
     return [("header.json", json.dumps(header).encode()), *members.items()]
 
 
-# -- damage: accidents, after which a file is rejected or still what was saved -----------------------------------
+# -- damage: accidents, after which a file is rejected or still what was saved
+# -----------------------------------
 
 
 def flip(model: Model, rng: np.random.Generator) -> bytes:
@@ -161,7 +182,9 @@ def flip(model: Model, rng: np.random.Generator) -> bytes:
 def cut(model: Model, rng: np.random.Generator) -> bytes:
     """The end, the beginning or a piece is missing."""
     at, to = sorted(rng.integers(0, len(model.content), 2).tolist())
-    return [model.content[:at], model.content[at:], model.content[:at] + model.content[to:]][rng.integers(3)]
+    return [model.content[:at], model.content[at:], model.content[:at] + model.content[to:]][
+        rng.integers(3)
+    ]
 
 
 def insert(model: Model, rng: np.random.Generator) -> bytes:
@@ -179,7 +202,9 @@ def blank(model: Model, rng: np.random.Generator) -> bytes:
 
 
 def zipped_again(model: Model, rng: np.random.Generator) -> bytes:
-    """Another program wrote the archive again, with a changed weight or header, and did not know of the digest."""
+    """Another program wrote the archive again, with a changed weight or header, and did not know of
+    the digest.
+    """
     members = dict(model.members)
     if rng.random() < 0.2:
         header = model.header
@@ -190,7 +215,11 @@ def zipped_again(model: Model, rng: np.random.Generator) -> bytes:
         array = model.arrays[name].copy()
         at = tuple(rng.integers(array.shape))
         array[at] = (
-            array[at] ^ 1 if array.dtype.kind == "u" else -array[at] if array.dtype.kind == "i" and array[at] else array[at] + 1
+            array[at] ^ 1
+            if array.dtype.kind == "u"
+            else -array[at]
+            if array.dtype.kind == "i" and array[at]
+            else array[at] + 1
         )
         members[f"{name}.npy"] = as_npy(array)
     return zipped(list(members.items()))
@@ -199,16 +228,58 @@ def zipped_again(model: Model, rng: np.random.Generator) -> bytes:
 DAMAGES = [flip, flip, cut, insert, blank, zipped_again]
 
 
-# -- attacks: with knowledge of the format and a digest that fits ------------------------------------------
+# -- attacks: with knowledge of the format and a digest that fits
+# ------------------------------------------
 
 
 WILD: list[Any] = [
-    *(None, True, False, 0, 1, -1, 2, 10**6, 2**31, 2**63, 10**30, 10**400, -(10**30), 0.5, 1e308, -0.0),
-    *(float("nan"), float("inf"), "", "auto", "x", "next", "\n\n", "../../etc/passwd", "__class__", "\ud800"),
-    *([], {}, [1, 2], {"a": 1}, [[[]]], {"__generator__": 5}, {"__generator__": {"bit_generator": "Generator"}}),
+    *(
+        None,
+        True,
+        False,
+        0,
+        1,
+        -1,
+        2,
+        10**6,
+        2**31,
+        2**63,
+        10**30,
+        10**400,
+        -(10**30),
+        0.5,
+        1e308,
+        -0.0,
+    ),
+    *(
+        float("nan"),
+        float("inf"),
+        "",
+        "auto",
+        "x",
+        "next",
+        "\n\n",
+        "../../etc/passwd",
+        "__class__",
+        "\ud800",
+    ),
+    *(
+        [],
+        {},
+        [1, 2],
+        {"a": 1},
+        [[[]]],
+        {"__generator__": 5},
+        {"__generator__": {"bit_generator": "Generator"}},
+    ),
 ]
 GENERATORS: list[Any] = [
-    {"bit_generator": "PCG64", "state": {"state": 2**200, "inc": -1}, "has_uint32": 0, "uinteger": 0},
+    {
+        "bit_generator": "PCG64",
+        "state": {"state": 2**200, "inc": -1},
+        "has_uint32": 0,
+        "uinteger": 0,
+    },
     {"bit_generator": "PCG64", "state": {"state": 0, "inc": 0}, "has_uint32": 0, "uinteger": 0},
     {"bit_generator": "MT19937", "state": {"key": [0] * 624, "pos": 0}},
     {"bit_generator": "MT19937", "state": {"key": [1] * 624, "pos": 10**9}},
@@ -216,7 +287,11 @@ GENERATORS: list[Any] = [
     {"bit_generator": "BitGenerator", "state": {}},
     {"bit_generator": "seed", "state": {}},
     {
-        **{"bit_generator": "Philox", "state": {"counter": [0] * 4, "key": [1, 2]}, "buffer": [0] * 4},
+        **{
+            "bit_generator": "Philox",
+            "state": {"counter": [0] * 4, "key": [1, 2]},
+            "buffer": [0] * 4,
+        },
         **{"buffer_pos": -(10**6), "has_uint32": 0, "uinteger": 0},
     },
 ]
@@ -238,9 +313,16 @@ def wild_header(model: Model, rng: np.random.Generator) -> bytes:
 def huge_number(model: Model, rng: np.random.Generator) -> bytes:
     """A number of the header is far too large or too small: a size, a count, a time, the order."""
     header = model.header
-    numbers = [(part, name) for part in ("parameters", "values") for name, value in header[part].items() if is_number(value)]
+    numbers = [
+        (part, name)
+        for part in ("parameters", "values")
+        for name, value in header[part].items()
+        if is_number(value)
+    ]
     part, name = numbers[rng.integers(len(numbers))]
-    header[part][name] = [10**5, 10**7, 10**8, 10**9, 2**31, 2**40, 1e-6, 1e-300, 1e9][rng.integers(9)]
+    header[part][name] = [10**5, 10**7, 10**8, 10**9, 2**31, 2**40, 1e-6, 1e-300, 1e9][
+        rng.integers(9)
+    ]
     if name in ("order", "order_"):
         header["parameters"]["order"] = header["values"]["order_"] = header[part][name]
     return zipped(with_digest(header, arrays_of(model)))
@@ -257,7 +339,10 @@ def wild_generator(model: Model, rng: np.random.Generator) -> bytes:
     state = copy.deepcopy(GENERATORS[rng.integers(len(GENERATORS))])
     header["parameters"]["random_state"] = {"__generator__": state}
     if "rng_" in header["values"] and rng.random() < 0.5:
-        header["values"]["rng_"], header["parameters"]["random_state"] = header["parameters"]["random_state"], 0
+        header["values"]["rng_"], header["parameters"]["random_state"] = (
+            header["parameters"]["random_state"],
+            0,
+        )
     return zipped(with_digest(header, arrays_of(model)))
 
 
@@ -301,7 +386,9 @@ def wild_array(model: Model, rng: np.random.Generator) -> bytes:
             names = ["W_", "new_", "recall", "_x", "__dict__", "n_features_in_", "inverse_"]
             members[f"{rng.choice(names)}.npy"] = as_npy(array)
         case 2:
-            members[f"{name}.npy"] = as_npy(np.full(array.shape, rng.choice([np.nan, np.inf, 1e308, -1e308, 5e-324])))
+            members[f"{name}.npy"] = as_npy(
+                np.full(array.shape, rng.choice([np.nan, np.inf, 1e308, -1e308, 5e-324]))
+            )
         case 3:
             members[f"{name}.npy"] = as_npy(np.concatenate([array, array]))
         case 4:
@@ -311,10 +398,29 @@ def wild_array(model: Model, rng: np.random.Generator) -> bytes:
         case 6:
             members[f"{name}.npy"] = as_npy(array.T)
         case 7:
-            kinds = ["f2", "f4", ">f8", "i1", "i2", ">i8", "u1", "u8", "?", "c16", "S3", "U3", "M8[s]", "O", "f8", "i8"]
+            kinds = [
+                "f2",
+                "f4",
+                ">f8",
+                "i1",
+                "i2",
+                ">i8",
+                "u1",
+                "u8",
+                "?",
+                "c16",
+                "S3",
+                "U3",
+                "M8[s]",
+                "O",
+                "f8",
+                "i8",
+            ]
             members[f"{name}.npy"] = as_npy(array.astype(str(rng.choice(kinds))))
         case 8:
-            members[f"{name}.npy"] = as_npy(np.full(array.shape, rng.choice([0, 2, -(2**40), 2**16 + 1, 2**63 - 1])))
+            members[f"{name}.npy"] = as_npy(
+                np.full(array.shape, rng.choice([0, 2, -(2**40), 2**16 + 1, 2**63 - 1]))
+            )
         case 9:
             members[f"{name}.npy"] = as_npy(np.zeros(array.shape, [("a", "f8"), ("b", "O")]))
         case 10:
@@ -337,7 +443,8 @@ def hostile_npy(model: Model, rng: np.random.Generator) -> bytes:
         "{'descr': '|S0', 'fortran_order': False, 'shape': (1099511627776,), }",
         "{'descr': '|V0', 'fortran_order': False, 'shape': (1099511627776,), }",
         "{'descr': '<f8', 'fortran_order': False, 'shape': (4611686018427387904, 4), }",
-        "{'descr': '<f8', 'fortran_order': False, 'shape': (0, 4611686018427387904, 4611686018427387904), }",
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (0, 4611686018427387904, "
+        "4611686018427387904), }",
         "{'descr': '<f8', 'fortran_order': False, 'shape': (-1, -8), }",
         "{'descr': '<f8', 'fortran_order': False, 'shape': (True, 8), }",
         "{'descr': '<f8', 'fortran_order': 1, 'shape': (8,), }",
@@ -354,7 +461,9 @@ def hostile_npy(model: Model, rng: np.random.Generator) -> bytes:
         "\0" * 100,
         " " * 60_000,
     ]
-    content = npy(descriptions[rng.integers(len(descriptions))], bytes(64), version=int(rng.integers(1, 5)))
+    content = npy(
+        descriptions[rng.integers(len(descriptions))], bytes(64), version=int(rng.integers(1, 5))
+    )
     members[name] = content
     return zipped(with_digest(model.header, members))
 
@@ -364,7 +473,10 @@ def hostile_zip(model: Model, rng: np.random.Generator) -> bytes:
     members = with_digest(model.header, arrays_of(model))
     match int(rng.integers(11)):
         case 0:
-            return zipped([*members, (f"{sorted(model.arrays)[0]}.npy", as_npy(np.zeros(10**5)))], zipfile.ZIP_DEFLATED)
+            return zipped(
+                [*members, (f"{sorted(model.arrays)[0]}.npy", as_npy(np.zeros(10**5)))],
+                zipfile.ZIP_DEFLATED,
+            )
         case 1:
             return zipped([*members, members[rng.integers(len(members))]])
         case 2:
@@ -380,16 +492,23 @@ def hostile_zip(model: Model, rng: np.random.Generator) -> bytes:
         case 7 | 9:  # sizes in the directory that are not those of the members
             data = bytearray(zipped(members))
             at = data.index(b"PK\x01\x02") if rng.random() < 0.5 else data.rindex(b"PK\x01\x02")
-            data[at + 20 : at + 28] = struct.pack("<II", *rng.integers(0, 2**32, 2, dtype=np.uint64).tolist())
+            data[at + 20 : at + 28] = struct.pack(
+                "<II", *rng.integers(0, 2**32, 2, dtype=np.uint64).tolist()
+            )
             return bytes(data)
         case 8:  # an array that is a bomb, whatever the directory declares
             return bomb(members, f"{rng.choice(sorted(model.arrays))}.npy", rng)
         case _:
-            return zipped(members, int(rng.choice([zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])))
+            return zipped(
+                members,
+                int(rng.choice([zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])),
+            )
 
 
 def bomb(members: list[tuple[str, bytes]], name: str, rng: np.random.Generator) -> bytes:
-    """Zeros by the megabyte in place of an array, which is compressed, and a size that is true or not."""
+    """Zeros by the megabyte in place of an array, which is compressed, and a size that is true or
+    not.
+    """
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         for other, content in members:
@@ -398,7 +517,9 @@ def bomb(members: list[tuple[str, bytes]], name: str, rng: np.random.Generator) 
         info = zipfile.ZipInfo(name)
         info.compress_type = zipfile.ZIP_DEFLATED
         with archive.open(info, "w") as member:
-            member.write(npy("{'descr': '|u1', 'fortran_order': False, 'shape': (1, 100000000), }", b""))
+            member.write(
+                npy("{'descr': '|u1', 'fortran_order': False, 'shape': (1, 100000000), }", b"")
+            )
             for _ in range(100):
                 member.write(bytes(10**6))
         info.file_size = int(rng.choice([info.file_size, 1000, 2**26]))
@@ -411,7 +532,9 @@ def overlapping(data: bytes, copies: int) -> bytes:
     count, size, start = struct.unpack("<HII", data[end + 10 : end + 20])
     entry = data[data.rindex(b"PK\x01\x02") : end]
     length = int.from_bytes(entry[28:30], "little")
-    more = b"".join(entry[:46] + f"{k:0{length - 4}}.npy".encode() + entry[46 + length :] for k in range(copies))
+    more = b"".join(
+        entry[:46] + f"{k:0{length - 4}}.npy".encode() + entry[46 + length :] for k in range(copies)
+    )
     tail = struct.pack("<HHII", count + copies, count + copies, size + len(more), start)
     return data[:end] + more + data[end : end + 8] + tail + data[end + 20 :]
 
@@ -422,12 +545,23 @@ def arrays_of(model: Model) -> dict[str, bytes]:
 
 
 ATTACKS = [
-    *(wild_header, wild_header, huge_number, huge_number, huge_number, wild_array, wild_array, wild_generator, missing_header),
+    *(
+        wild_header,
+        wild_header,
+        huge_number,
+        huge_number,
+        huge_number,
+        wild_array,
+        wild_array,
+        wild_generator,
+        missing_header,
+    ),
     *(hostile_json, hostile_npy, hostile_zip),
 ]
 
 
-# -- what must be true of a file that loads ---------------------------------------------------------------------
+# -- what must be true of a file that loads
+# ---------------------------------------------------------------------
 
 
 def check_damaged(net: Any, model: Model) -> None:
@@ -438,20 +572,32 @@ def check_damaged(net: Any, model: Model) -> None:
 
 
 def check_attacked(net: Any, model: Model) -> None:
-    """After an attack: all numbers are finite, all attributes those of an honest network, and recall gives patterns."""
-    honest = set(model.arrays) | set(model.header["values"]) | {"metadata_", "attached_patterns_", "_ready"}
-    honest |= {f"{held}_of_{name}" for name in model.arrays for held in ("_steps", "_step_size")}  # instead of some arrays
+    """After an attack: all numbers are finite, all attributes those of an honest network, and
+    recall gives patterns.
+    """
+    honest = (
+        set(model.arrays)
+        | set(model.header["values"])
+        | {"metadata_", "attached_patterns_", "_ready"}
+    )
+    honest |= {
+        f"{held}_of_{name}" for name in model.arrays for held in ("_steps", "_step_size")
+    }  # instead of some arrays
     honest |= {"new_"} if isinstance(net, OfAUser) else set()  # such a class lists nothing
     assert set(vars(net)) <= honest | set(net.get_params()), f"it has {set(vars(net)) - honest}"
     for name, array in model.arrays.items():
         if name != "attached_patterns_":
             found = getattr(net, name)
-            assert found.ndim == array.ndim or isinstance(net, OfAUser), name  # which declares no shapes
+            assert found.ndim == array.ndim or isinstance(net, OfAUser), (
+                name
+            )  # which declares no shapes
             assert np.isfinite(found).all(), name
     states = recalled(net)
     assert states.shape == (net.order_ + STEPS, net.n_features_in_)
     assert np.array_equal(np.abs(states), np.ones_like(states))
-    if hasattr(net, "partial_fit"):  # learning on may reject, but no compiled kernel may leave its arrays
+    if hasattr(
+        net, "partial_fit"
+    ):  # learning on may reject, but no compiled kernel may leave its arrays
         with contextlib.suppress(ValueError, TypeError, OverflowError), np.errstate(all="ignore"):
             net.partial_fit(X)
 
@@ -462,14 +608,18 @@ def load(path: Path) -> Any:
         return sa.load(path)
     except ValueError as rejection:
         if not re.match(rf"(the model file )?{path} (is|holds) .{{,600}}$", str(rejection)):
-            raise AssertionError(f"this sentence has too little or too much in it: {rejection}") from None
+            raise AssertionError(
+                f"this sentence has too little or too much in it: {rejection}"
+            ) from None
         raise
 
 
 def model_files(folder: Path, cases: int) -> Campaign:
     """The campaign."""
     os.chdir(folder)
-    warnings.simplefilter("ignore")  # of learning that did not converge, and of what numpy reads in hostile arrays
+    warnings.simplefilter(
+        "ignore"
+    )  # of learning that did not converge, and of what numpy reads in hostile arrays
     whole = models(folder)
     path = Path("a")  # a name that stands in many messages
     with campaign("model files") as verdicts:
@@ -479,7 +629,9 @@ def model_files(folder: Path, cases: int) -> Campaign:
             hows = ATTACKS if attacked else DAMAGES
             how = hows[rng.integers(len(hows))]
             path.write_bytes(how(model, rng))
-            with verdicts.case(f"case {case}: {model.name}, {how.__name__}", rejections=(ValueError,), seconds=120):
+            with verdicts.case(
+                f"case {case}: {model.name}, {how.__name__}", rejections=(ValueError,), seconds=120
+            ):
                 net = load(path)
                 if attacked:
                     check_attacked(net, model)

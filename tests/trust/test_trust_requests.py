@@ -1,7 +1,8 @@
-"""Requests that no page would send: the lab answers rightly or rejects with a sentence, and continues to serve others.
+"""Requests that no page would send: the lab answers rightly or rejects with a sentence, and
+continues to serve others.
 
-Every case is one request on a connection of its own. Among them are requests of a visitor whose network is known: whatever is
-answered to these is compared with what the library recalls.
+Every case is one request on a connection of its own. Among them are requests of a visitor whose
+network is known: whatever is answered to these is compared with what the library recalls.
 """
 
 import copy
@@ -27,11 +28,27 @@ from seqattractor.lab.guard import HEADERS
 from seqattractor.lab.requests import Limits, pack, unpack
 
 FULL = 50_000
-FRAMES = {"name": "frames", "shape": [5, 6], "lengths": [4], "bits": pack(sa.datasets.random_periodic(4, 30, rng=0))}
+FRAMES = {
+    "name": "frames",
+    "shape": [5, 6],
+    "lengths": [4],
+    "bits": pack(sa.datasets.random_periodic(4, 30, rng=0)),
+}
 SEQUENCES = [
     SMALL,
     FRAMES,
-    FRAMES | {"shape": [5, 2], "code": {"n_levels": 4, "kind": "thermometer", "low": 0.0, "high": 1.5, "bits": 3, "channels": 1}},
+    FRAMES
+    | {
+        "shape": [5, 2],
+        "code": {
+            "n_levels": 4,
+            "kind": "thermometer",
+            "low": 0.0,
+            "high": 1.5,
+            "bits": 3,
+            "channels": 1,
+        },
+    },
     FRAMES | {"shape": [1, 5], "code": {"n_levels": 4, "kind": "gray", "channels": 3}},
     {"name": "toy", "which": "xor"},
     {"name": "tune"},
@@ -40,26 +57,103 @@ SEQUENCES = [
     {"name": "digits", "sequences": 2, "frames": 5, "digits": 1, "seed": 4},
 ]
 NETWORKS = [
-    {"name": "attractor", "hidden": 30, "kappa": 1.0, "eta": 0.01, "epochs": 5, "order": 1, "seed": 2},
+    {
+        "name": "attractor",
+        "hidden": 30,
+        "kappa": 1.0,
+        "eta": 0.01,
+        "epochs": 5,
+        "order": 1,
+        "seed": 2,
+    },
     {"name": "sparse", "hidden": 30, "epochs": 2},
     {"name": "perceptron", "epochs": 3, "order": 2},
     {"name": "dense", "degree": 3},
     {"name": "one-hot", "order": 0},
 ]
 CUE = {"start": 2, "occlusion": 0.25, "flips": 6, "painted": [0, 7], "noise": 1, "seed": 5}
-POSTS = ("visit", "leave", "sequence", "upload", "learn", "continue", "stop", "recall", "promise", "code", "download")
-METHODS = ("GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH", "TRACE", "CONNECT", "get", "BREW", "G\x00T", "")
+POSTS = (
+    "visit",
+    "leave",
+    "sequence",
+    "upload",
+    "learn",
+    "continue",
+    "stop",
+    "recall",
+    "promise",
+    "code",
+    "download",
+)
+METHODS = (
+    "GET",
+    "HEAD",
+    "POST",
+    "PUT",
+    "DELETE",
+    "OPTIONS",
+    "PATCH",
+    "TRACE",
+    "CONNECT",
+    "get",
+    "BREW",
+    "G\x00T",
+    "",
+)
 JUNK = [
-    *(None, True, False, 0, -1, 1, 0.5, -0.0, 3.0, 41, 2**31, 2**63, 10**30, -(10**30), 1e308, -1e308, 5e-324),
-    *("", "x", "walker", "../../etc/passwd", "__class__", "\x00", "\ud800", "é" * 50, "9" * 400, "A" * 4000, "{}", "'; --"),
-    *([], {}, [[]], [{}], [None] * 5, [0] * 4097, {"": {}}, {"name": "attractor"}, [1, [2, [3, [4]]]]),
+    *(
+        None,
+        True,
+        False,
+        0,
+        -1,
+        1,
+        0.5,
+        -0.0,
+        3.0,
+        41,
+        2**31,
+        2**63,
+        10**30,
+        -(10**30),
+        1e308,
+        -1e308,
+        5e-324,
+    ),
+    *(
+        "",
+        "x",
+        "walker",
+        "../../etc/passwd",
+        "__class__",
+        "\x00",
+        "\ud800",
+        "é" * 50,
+        "9" * 400,
+        "A" * 4000,
+        "{}",
+        "'; --",
+    ),
+    *(
+        [],
+        {},
+        [[]],
+        [{}],
+        [None] * 5,
+        [0] * 4097,
+        {"": {}},
+        {"name": "attractor"},
+        [1, [2, [3, [4]]]],
+    ),
 ]
 INSIDE = re.compile(
-    r"Traceback|NoneType|object is not|not subscriptable|unsupported operand|has no attribute|index out of|argument"
+    r"Traceback|NoneType|object is not|not subscriptable|unsupported operand|has no "
+    r"attribute|index out of|argument"
 )
 
 
-# -- what is sent ----------------------------------------------------------------------------------------------------
+# -- what is sent
+# --------------------------------------------------------------------------------------------------
 
 
 def pick(rng, choices):
@@ -70,12 +164,16 @@ def valid(rng, path):
     """A request as the page sends it."""
     sequence, cue = pick(rng, SEQUENCES), {k: CUE[k] for k in CUE if rng.random() < 0.6}
     networks = [pick(rng, NETWORKS) for _ in range(rng.integers(1, 3))]
-    what = pick(rng, ["sequence", "model", "gif"] if rng.random() < 0.98 else ["figure"])  # which takes long
+    what = pick(
+        rng, ["sequence", "model", "gif"] if rng.random() < 0.98 else ["figure"]
+    )  # which takes long
     whole = {
         "sequence": sequence,
         "learn": {"sequence": sequence, "networks": networks},
         "continue": {"epochs": 2},
-        "recall": {"cue": cue} if rng.random() < 0.5 else {"cue": cue, "sequence": sequence, "orders": [1, 2]},
+        "recall": {"cue": cue}
+        if rng.random() < 0.5
+        else {"cue": cue, "sequence": sequence, "orders": [1, 2]},
         "code": {"sequence": sequence, "networks": networks, "cue": cue},
         "download": {"what": what, "network": 0, "cue": cue, "sequence": sequence, "dark": 1},
     }
@@ -85,7 +183,13 @@ def valid(rng, path):
 def places_in(value, here=()):
     """Go through the places of a JSON value."""
     yield here
-    for key, inner in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+    for key, inner in (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    ):
         yield from places_in(inner, (*here, key))
 
 
@@ -94,12 +198,20 @@ def mutated(rng, value):
     place = pick(rng, list(places_in(value)))
     if not place:
         junk = copy.deepcopy(pick(rng, JUNK))  # which is changed further
-        return junk if rng.random() < 0.2 else {**value, pick(rng, ["name", "cue", "seed", "__proto__", "x"]): junk}
+        return (
+            junk
+            if rng.random() < 0.2
+            else {**value, pick(rng, ["name", "cue", "seed", "__proto__", "x"]): junk}
+        )
     holder = value
     for key in place[:-1]:
         holder = holder[key]
     key, old = place[-1], holder[place[-1]]
-    near = [old - 1, old + 1, -old, old * 1000, float(old), str(old)] if isinstance(old, (int, float)) else [[old], {"a": old}]
+    near = (
+        [old - 1, old + 1, -old, old * 1000, float(old), str(old)]
+        if isinstance(old, (int, float))
+        else [[old], {"a": old}]
+    )
     change = rng.integers(4)
     if change == 0:
         del holder[key]
@@ -122,9 +234,17 @@ def nonsense(rng, path):
     if spoil == 0:
         return body[: rng.integers(len(body) + 1)]
     if spoil == 1:
-        return body.replace(b"1", pick(rng, [b"NaN", b"Infinity", b"1e999", b"01", b"9" * 5000, b"-"]))
+        return body.replace(
+            b"1", pick(rng, [b"NaN", b"Infinity", b"1e999", b"01", b"9" * 5000, b"-"])
+        )
     if spoil == 2:
-        return pick(rng, [b"\xef\xbb\xbf", b"\xff\xfe", b"[" * 50_000, b'{"a":' * 9000, b"\x00", b"//\n"]) + body
+        return (
+            pick(
+                rng,
+                [b"\xef\xbb\xbf", b"\xff\xfe", b"[" * 50_000, b'{"a":' * 9000, b"\x00", b"//\n"],
+            )
+            + body
+        )
     if spoil == 3:
         return damaged(rng, body)
     return body
@@ -169,17 +289,46 @@ EPS = EPS_HEAD + b"while (1) {} loop\n%%EOF\n"
 MIDI = b"MThd\0\0\0\6\0\0\0\1\0\1MTrk\0\0\0\x0b\0\x90\x3c\x40\xff\xff\xff\x7f\x80\x3c\0"
 FILES = [
     *BAD.values(),
-    *[("a.gif", gif()), ("a.gif", bomb()), ("a.gif", bomb(65_535)), ("a.png", EPS), ("a.gif", EPS), ("a.jpg", MIDI)],
-    *[("a.mid", MIDI), ("a.csv", b"1,0\n1,x\n"), ("a.csv", b"\xff" * 99), ("a.npz", b"1,0\n0,1\n"), ("a.npy", b"time,unit\n")],
-    *[("a.png", png((30, 30))[:-20]), ("a.jpg", picture("JPEG")[:200]), ("a.webp", picture("WEBP")), ("a.bmp", picture("BMP"))],
-    *[("a.tiff", picture("TIFF")), ("a.png", picture("TIFF")), ("a.npz", npz(X=np.zeros((9, 9), "S0")))],
+    *[
+        ("a.gif", gif()),
+        ("a.gif", bomb()),
+        ("a.gif", bomb(65_535)),
+        ("a.png", EPS),
+        ("a.gif", EPS),
+        ("a.jpg", MIDI),
+    ],
+    *[
+        ("a.mid", MIDI),
+        ("a.csv", b"1,0\n1,x\n"),
+        ("a.csv", b"\xff" * 99),
+        ("a.npz", b"1,0\n0,1\n"),
+        ("a.npy", b"time,unit\n"),
+    ],
+    *[
+        ("a.png", png((30, 30))[:-20]),
+        ("a.jpg", picture("JPEG")[:200]),
+        ("a.webp", picture("WEBP")),
+        ("a.bmp", picture("BMP")),
+    ],
+    *[
+        ("a.tiff", picture("TIFF")),
+        ("a.png", picture("TIFF")),
+        ("a.npz", npz(X=np.zeros((9, 9), "S0"))),
+    ],
     *[("a.npz", stored("X.npy", b"\0" * 90_000_000)), ("a.npz", stored("../../x.npy", b"\0" * 99))],
-    *[("a" * 400 + ".gif", gif()), ("a\x00.gif", gif()), ("/etc/passwd.gif", gif()), (".gif", gif())],
+    *[
+        ("a" * 400 + ".gif", gif()),
+        ("a\x00.gif", gif()),
+        ("/etc/passwd.gif", gif()),
+        (".gif", gif()),
+    ],
 ]
 
 
 def upload(rng, heavy):
-    """Files, more or less as the page sends them; reading them starts a process, so only a few are whole enough for that."""
+    """Files, more or less as the page sends them; reading them starts a process, so only a few are
+    whole enough for that.
+    """
     files = [pick(rng, FILES)]
     if heavy and rng.random() < 0.5:
         files = [(name, damaged(rng, content)) for name, content in files]
@@ -190,7 +339,12 @@ def upload(rng, heavy):
     content = b"".join(content for _, content in files)
     if heavy:
         return json.dumps(head).encode() + b"\n" + content
-    return json.dumps(mutated(rng, head)).encode() + pick(rng, [b"\n", b"", b"\n\n", b"\0"]) + content[:2000] + b"x"
+    return (
+        json.dumps(mutated(rng, head)).encode()
+        + pick(rng, [b"\n", b"", b"\n\n", b"\0"])
+        + content[:2000]
+        + b"x"
+    )
 
 
 def request(method, path, host, headers=(), body=b"", length=True):
@@ -207,42 +361,149 @@ def hostile_headers(rng, host, visit):
     line = pick(
         rng,
         [
-            *[f"host: {name}" for name in ("evil.com", "[::1]evil.com", "", "localhost:99999999", "a" * 300, "\x80\xff", "[::1")],
-            *[f"origin: {name}" for name in ("null", "http://evil.com", "http://[::1]evil.com", "file://", "x" * 900, "http://")],
-            *[f"content-length: {n}" for n in ("-1", "5, 5", "5, 6", "1e3", "9" * 30, "+5", "0x10", "", "99999999", "4")],
-            *[f"transfer-encoding: {name}" for name in ("chunked", "chunked, chunked", "gzip", "identity", "\x0bchunked", "")],
-            *[f"x-lab-visit: {name}" for name in ("", "x" * 5000, "\xe9", "../x", visit + " ", "None")],
-            *["expect: 100-continue", "expect: x", "connection: upgrade\r\nupgrade: websocket", "upgrade: h2c", "te: trailers"],
-            *["sec-fetch-site: cross-site", "sec-fetch-site: ", "x: " + "y" * 70_000, "a b: c", ": x", "x\x00y: z", " folded: x"],
-            *["x-forwarded-for: 1.2.3.4\r\nx-forwarded-proto: javascript", "accept-encoding: bomb", "range: bytes=0-0,1-1"],
-            *['if-none-match: "x"', "content-type: multipart/form-data", "content-encoding: gzip", "cookie: " + "a=b;" * 999],
+            *[
+                f"host: {name}"
+                for name in (
+                    "evil.com",
+                    "[::1]evil.com",
+                    "",
+                    "localhost:99999999",
+                    "a" * 300,
+                    "\x80\xff",
+                    "[::1",
+                )
+            ],
+            *[
+                f"origin: {name}"
+                for name in (
+                    "null",
+                    "http://evil.com",
+                    "http://[::1]evil.com",
+                    "file://",
+                    "x" * 900,
+                    "http://",
+                )
+            ],
+            *[
+                f"content-length: {n}"
+                for n in ("-1", "5, 5", "5, 6", "1e3", "9" * 30, "+5", "0x10", "", "99999999", "4")
+            ],
+            *[
+                f"transfer-encoding: {name}"
+                for name in ("chunked", "chunked, chunked", "gzip", "identity", "\x0bchunked", "")
+            ],
+            *[
+                f"x-lab-visit: {name}"
+                for name in ("", "x" * 5000, "\xe9", "../x", visit + " ", "None")
+            ],
+            *[
+                "expect: 100-continue",
+                "expect: x",
+                "connection: upgrade\r\nupgrade: websocket",
+                "upgrade: h2c",
+                "te: trailers",
+            ],
+            *[
+                "sec-fetch-site: cross-site",
+                "sec-fetch-site: ",
+                "x: " + "y" * 70_000,
+                "a b: c",
+                ": x",
+                "x\x00y: z",
+                " folded: x",
+            ],
+            *[
+                "x-forwarded-for: 1.2.3.4\r\nx-forwarded-proto: javascript",
+                "accept-encoding: bomb",
+                "range: bytes=0-0,1-1",
+            ],
+            *[
+                'if-none-match: "x"',
+                "content-type: multipart/form-data",
+                "content-encoding: gzip",
+                "cookie: " + "a=b;" * 999,
+            ],
         ],
     )
     first = ["host: " + host] if not line.startswith("host") else []
-    lines = [*first, line, "connection: close", *(["x-lab-visit: " + visit] if "x-lab-visit" not in line else [])]
+    lines = [
+        *first,
+        line,
+        "connection: close",
+        *(["x-lab-visit: " + visit] if "x-lab-visit" not in line else []),
+    ]
     if "content-length" not in line and "transfer-encoding" not in line:
         lines.append(f"content-length: {len(body)}")
     version = pick(rng, ["1.1"] * 9 + ["1.0", "0.9", "2", "9.9", "x"])
     if "chunked" in line:
         chunk = f"{len(body):x}".encode() + b"\r\n" + body + b"\r\n0\r\n\r\n"
         body = pick(
-            rng, [chunk, chunk[:-3], b"ffffffffffffffff\r\n" + body, b"-1\r\n\r\n", b"zz\r\n", b"1;" + b"x" * 99999, body]
+            rng,
+            [
+                chunk,
+                chunk[:-3],
+                b"ffffffffffffffff\r\n" + body,
+                b"-1\r\n\r\n",
+                b"zz\r\n",
+                b"1;" + b"x" * 99999,
+                body,
+            ],
         )
     path = pick(rng, ["/api/recall", "/", "/api/progress", "/api/catalogue", "/api/upload"])
-    method = "GET" if path in ("/", "/api/progress", "/api/catalogue") and rng.random() < 0.7 else "POST"
+    method = (
+        "GET" if path in ("/", "/api/progress", "/api/catalogue") and rng.random() < 0.7 else "POST"
+    )
     return "\r\n".join([f"{method} {path} HTTP/{version}", *lines, "", ""]).encode("latin-1") + body
 
 
 PATHS = [
-    *("/", "/index.html", "/style.css", "/..", "/../../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "/..%2f..%2fapp.py", "?"),
-    *("/api", "/api/", "/api//recall", "/API/recall", "/api/recall/", "/api/%72ecall", "/api/recall?x=1", "/api/recall%00"),
-    *("http://evil.com/", "http://127.0.0.1/api/catalogue", "evil.com:80", "//evil.com", "/\xff", "/%ff%fe", "/%", "/%zz", ""),
-    *("/" + "a" * 9000, "/" + "%41" * 9000, "/;/api/visit", "/api/progress#x", "/app.py", "/static/main.js", "/a b", "/\x00"),
+    *(
+        "/",
+        "/index.html",
+        "/style.css",
+        "/..",
+        "/../../etc/passwd",
+        "/%2e%2e/%2e%2e/etc/passwd",
+        "/..%2f..%2fapp.py",
+        "?",
+    ),
+    *(
+        "/api",
+        "/api/",
+        "/api//recall",
+        "/API/recall",
+        "/api/recall/",
+        "/api/%72ecall",
+        "/api/recall?x=1",
+        "/api/recall%00",
+    ),
+    *(
+        "http://evil.com/",
+        "http://127.0.0.1/api/catalogue",
+        "evil.com:80",
+        "//evil.com",
+        "/\xff",
+        "/%ff%fe",
+        "/%",
+        "/%zz",
+        "",
+    ),
+    *(
+        "/" + "a" * 9000,
+        "/" + "%41" * 9000,
+        "/;/api/visit",
+        "/api/progress#x",
+        "/app.py",
+        "/static/main.js",
+        "/a b",
+        "/\x00",
+    ),
     *("*", "/\\..\\app.py"),
 ]
 
 
-# -- what is answered ------------------------------------------------------------------------------------------------
+# -- what is answered
+# ------------------------------------------------------------------------------------------------
 
 
 def is_whole(data):
@@ -252,7 +513,9 @@ def is_whole(data):
         server.receive_data(data)
         while True:
             event = server.next_event()
-            if event is h11.NEED_DATA or isinstance(event, h11.ConnectionClosed):  # the latter if there is not a byte
+            if event is h11.NEED_DATA or isinstance(
+                event, h11.ConnectionClosed
+            ):  # the latter if there is not a byte
                 return False
             if event is h11.PAUSED or isinstance(event, h11.EndOfMessage):
                 return True
@@ -261,7 +524,9 @@ def is_whole(data):
 
 
 def exchange(address, data, *, break_off=False):
-    """Send bytes and read what is answered; nothing may be answered if the sender breaks off, that is, closes its side."""
+    """Send bytes and read what is answered; nothing may be answered if the sender breaks off, that
+    is, closes its side.
+    """
     with socket.create_connection(address, timeout=PATIENCE) as connection:
         answer = b""
         with suppress(ConnectionError):  # rejected before all was sent
@@ -308,9 +573,15 @@ class Truth:
         self.radii = [[*certificate.radius.tolist(), -1]]
 
     def check_recall(self, spec, answer):
-        """An answer to a recall is that of the library, and so is a rejection; `answer` is None for one."""
+        """An answer to a recall is that of the library, and so is a rejection; `answer` is None for
+        one.
+        """
         cue = spec.get("cue", {}) if isinstance(spec, dict) else None
-        right = isinstance(cue, dict) and set(spec) <= {"cue", "sequence", "orders"} and self.is_right(cue)
+        right = (
+            isinstance(cue, dict)
+            and set(spec) <= {"cue", "sequence", "orders"}
+            and self.is_right(cue)
+        )
         assert right == (answer is not None), f"{spec} was {'rejected' if right else 'answered'}"
         if not right:
             return
@@ -323,7 +594,9 @@ class Truth:
         state[0, sorted(set(cue.get("painted", [])))] *= -1
         assert answer["rows"] == 35
         states = self.net.recall(state[0], steps=34, noise=int(cue.get("noise", 0)), rng=seed)
-        assert (unpack(answer["runs"][0]["bits"], 35, 40) == states).all(), "another recall than the library's"
+        assert (unpack(answer["runs"][0]["bits"], 35, 40) == states).all(), (
+            "another recall than the library's"
+        )
 
     def is_right(self, cue):
         """Whether a cue is one that the page could send."""
@@ -354,7 +627,9 @@ def check_answer(path, sent, lines, body):
         X = unpack(shown["bits"], shown["frames"], shown["units"])
         assert (shown["frames"], shown["units"]) == X.shape
         if spec.get("name") == "random":
-            frames, units, seed = (int(spec.get(k, d)) for k, d in (("frames", 40), ("units", 100), ("seed", 0)))
+            frames, units, seed = (
+                int(spec.get(k, d)) for k, d in (("frames", 40), ("units", 100), ("seed", 0))
+            )
             assert (sa.datasets.random_periodic(frames, units, rng=seed) == X).all()
         if spec.get("name") == "frames":
             assert shown["bits"] == spec["bits"]
@@ -367,14 +642,18 @@ def check_answer(path, sent, lines, body):
         compile(body.decode(), "code", "exec")
     elif path == "download":
         start = {"application/octet-stream": b"PK", "image/gif": b"GIF89a", "image/png": b"\x89PNG"}
-        kind = next(line.split(b": ")[1].decode() for line in lines if line.startswith(b"content-type"))
+        kind = next(
+            line.split(b": ")[1].decode() for line in lines if line.startswith(b"content-type")
+        )
         assert body.startswith(start[kind])
     else:
         assert isinstance(json.loads(body), dict)
 
 
 class Attack:
-    """One request after the other. What is sent follows from the number of the case; the visits are those of earlier cases."""
+    """One request after the other. What is sent follows from the number of the case; the visits are
+    those of earlier cases.
+    """
 
     def __init__(self, address, lab):
         self.host = address.removeprefix("http://")
@@ -383,31 +662,51 @@ class Attack:
         self.visits = []
 
     def visit(self, rng):
-        """The visit of somebody who sends nonsense, and who mostly has learned something; a few have ended."""
+        """The visit of somebody who sends nonsense, and who mostly has learned something; a few
+        have ended.
+        """
         if len(self.visits) < 3 or rng.random() < 0.05:
             opened = exchange(self.at, request("POST", "/api/visit", self.host))
             self.visits = [*self.visits, json.loads(understood(opened, "POST")[2])["visit"]][-6:]
-            self.post(self.visits[-1], "learn", json.dumps({"sequence": SMALL, "networks": [pick(rng, NETWORKS)]}).encode())
+            self.post(
+                self.visits[-1],
+                "learn",
+                json.dumps({"sequence": SMALL, "networks": [pick(rng, NETWORKS)]}).encode(),
+            )
         return pick(rng, self.visits)
 
     def post(self, visit, path, body):
         """Post as the page does; gives what `understood` gives."""
         if path == "leave" and visit in self.visits:
             self.visits.remove(visit)
-        return understood(exchange(self.at, request("POST", f"/api/{path}", self.host, [f"x-lab-visit: {visit}"], body)), "POST")
+        return understood(
+            exchange(
+                self.at, request("POST", f"/api/{path}", self.host, [f"x-lab-visit: {visit}"], body)
+            ),
+            "POST",
+        )
 
     def known(self, rng):
         """Ask for something that must be answered, whatever others do."""
         kind = rng.integers(4)
         if kind == 0:
-            cue = {name: CUE[name] for name in CUE if rng.random() < 0.7} | {"seed": int(rng.integers(10_000))}
-            answer = json.loads(self.post(self.truth.visit, "recall", json.dumps({"cue": cue}).encode())[2])
+            cue = {name: CUE[name] for name in CUE if rng.random() < 0.7} | {
+                "seed": int(rng.integers(10_000))
+            }
+            answer = json.loads(
+                self.post(self.truth.visit, "recall", json.dumps({"cue": cue}).encode())[2]
+            )
             self.truth.check_recall({"cue": cue}, answer)
         elif kind == 1:
-            assert json.loads(self.post(self.truth.visit, "promise", b"{}")[2])["radii"] == self.truth.radii
+            assert (
+                json.loads(self.post(self.truth.visit, "promise", b"{}")[2])["radii"]
+                == self.truth.radii
+            )
         elif kind == 2:
             name = pick(rng, sorted(PAGE))
-            answer = exchange(self.at, request("GET", "/" if name == "index.html" else f"/{name}", self.host))
+            answer = exchange(
+                self.at, request("GET", "/" if name == "index.html" else f"/{name}", self.host)
+            )
             assert understood(answer, "GET")[2] == PAGE[name]
         else:
             seed = int(rng.integers(10_000))
@@ -419,7 +718,9 @@ class Attack:
         value = mutated(rng, {"cue": {k: copy.deepcopy(CUE[k]) for k in CUE if rng.random() < 0.6}})
         answer = None
         try:
-            answer = json.loads(self.post(self.truth.visit, "recall", json.dumps(value).encode())[2])
+            answer = json.loads(
+                self.post(self.truth.visit, "recall", json.dumps(value).encode())[2]
+            )
         finally:
             if not (isinstance(value, dict) and ("sequence" in value or "orders" in value)):
                 self.truth.check_recall(value, answer)
@@ -433,7 +734,9 @@ class Attack:
             check_answer(path, body, *self.post(visit, path, body)[1:])
         finally:
             if path in ("learn", "continue"):  # nothing should run for long
-                exchange(self.at, request("POST", "/api/stop", self.host, [f"x-lab-visit: {visit}"]))
+                exchange(
+                    self.at, request("POST", "/api/stop", self.host, [f"x-lab-visit: {visit}"])
+                )
 
     def upload(self, rng, heavy):
         """Files that are damaged or hostile."""
@@ -445,10 +748,23 @@ class Attack:
         if kind == 0:
             data = hostile_headers(rng, self.host, self.truth.visit)
         elif kind == 1:
-            data = request(pick(rng, METHODS), pick(rng, PATHS), self.host, [f"x-lab-visit: {self.truth.visit}"])
+            data = request(
+                pick(rng, METHODS),
+                pick(rng, PATHS),
+                self.host,
+                [f"x-lab-visit: {self.truth.visit}"],
+            )
         else:
-            whole = request("POST", "/api/recall", self.host, [f"x-lab-visit: {self.truth.visit}"], b'{"cue": {}}')
-            data = damaged(rng, whole) if rng.random() < 0.7 else rng.bytes(int(rng.integers(1, 400)))
+            whole = request(
+                "POST",
+                "/api/recall",
+                self.host,
+                [f"x-lab-visit: {self.truth.visit}"],
+                b'{"cue": {}}',
+            )
+            data = (
+                damaged(rng, whole) if rng.random() < 0.7 else rng.bytes(int(rng.integers(1, 400)))
+            )
         whole = is_whole(data)
         answer = exchange(self.at, data, break_off=not whole)
         if not whole and not answer:

@@ -8,7 +8,14 @@ from pathlib import Path
 import pytest
 from campaign import RESULTS
 
-FULL = {"kills": 100, "damaged studies": 500, "model files": 20_000, "data files": 5_000, "calls": 20_000, "requests": 50_000}
+FULL = {
+    "kills": 100,
+    "damaged studies": 500,
+    "model files": 20_000,
+    "data files": 5_000,
+    "calls": 20_000,
+    "requests": 50_000,
+}
 
 
 def test_the_page_shows_the_saved_results():

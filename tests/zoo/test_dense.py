@@ -20,7 +20,8 @@ from seqattractor.zoo.dense import decisive_degree
 from strategies import sequences
 
 X = sa.datasets.random_periodic(30, 60, rng=0)
-NEAR_TIE = 1e-9  # fields this near zero, relative to their largest term, are not decided by arithmetic on floats
+# fields this near zero, relative to their largest term, are not decided by arithmetic on floats
+NEAR_TIE = 1e-9
 
 
 def dense(**parameters):
@@ -48,13 +49,25 @@ def expect(answer, fields, tolerate=0.0):
     order=st.integers(1, 2),
 )
 def test_polynomial_memories_are_exact_even_on_ties(found, seed, degree, self_overlap, order):
-    found = [x for x in found if len(x) > order] or [some_states(seed, order + 1, found[0].shape[1])]
-    net = fit_quietly(sa.zoo.DenseSequenceMemory(degree=degree, self_overlap=self_overlap, order=order), found)
+    found = [x for x in found if len(x) > order] or [
+        some_states(seed, order + 1, found[0].shape[1])
+    ]
+    net = fit_quietly(
+        sa.zoo.DenseSequenceMemory(degree=degree, self_overlap=self_overlap, order=order), found
+    )
     pairs = oracle.transitions([x.tolist() for x in found], order)
     for state in some_states(seed, 3, order * found[0].shape[1]):
         answer = net.step(state if order == 1 else state.reshape(order, -1))
         expect(
-            answer, oracle_rivals.dense(pairs, state.tolist(), None, kind="polynomial", degree=degree, self_overlap=self_overlap)
+            answer,
+            oracle_rivals.dense(
+                pairs,
+                state.tolist(),
+                None,
+                kind="polynomial",
+                degree=degree,
+                self_overlap=self_overlap,
+            ),
         )
 
 
@@ -66,11 +79,15 @@ def test_polynomial_memories_are_exact_even_on_ties(found, seed, degree, self_ov
     beta=st.sampled_from([0.1, 0.5, 1, 3, 40, 1000]),
     self_overlap=st.booleans(),
 )
-def test_exponential_memories_are_those_written_index_by_index_for_any_beta(found, seed, kind, beta, self_overlap):
+def test_exponential_memories_are_those_written_index_by_index_for_any_beta(
+    found, seed, kind, beta, self_overlap
+):
     net = fit_quietly(sa.zoo.DenseSequenceMemory(kind, beta=beta, self_overlap=self_overlap), found)
     pairs = oracle.transitions([x.tolist() for x in found])
     for state in some_states(seed, 3, found[0].shape[1]):
-        fields = oracle_rivals.dense(pairs, state.tolist(), None, kind=kind, beta=beta, self_overlap=self_overlap)
+        fields = oracle_rivals.dense(
+            pairs, state.tolist(), None, kind=kind, beta=beta, self_overlap=self_overlap
+        )
         expect(net.step(state), fields, NEAR_TIE)
 
 
@@ -81,28 +98,53 @@ def test_exponential_memories_are_those_written_index_by_index_for_any_beta(foun
     kind=st.sampled_from(["polynomial", "exponential", "softmax"]),
     self_overlap=st.booleans(),
 )
-def test_the_generalised_pseudo_inverse_is_that_written_index_by_index(found, seed, kind, self_overlap):
-    net = fit_quietly(sa.zoo.DenseSequenceMemory(kind, degree=3, pseudo_inverse=True, self_overlap=self_overlap), found)
+def test_the_generalised_pseudo_inverse_is_that_written_index_by_index(
+    found, seed, kind, self_overlap
+):
+    net = fit_quietly(
+        sa.zoo.DenseSequenceMemory(kind, degree=3, pseudo_inverse=True, self_overlap=self_overlap),
+        found,
+    )
     pairs = oracle.transitions([x.tolist() for x in found])
     inverse = oracle_rivals.overlap_inverse([x for x, _ in pairs])
     assert np.allclose(net.inverse_, np.array(inverse, dtype=float), atol=1e-9)
     for state in some_states(seed, 3, found[0].shape[1]):
-        fields = oracle_rivals.dense(pairs, state.tolist(), None, kind=kind, degree=3, self_overlap=self_overlap, inverse=inverse)
+        fields = oracle_rivals.dense(
+            pairs,
+            state.tolist(),
+            None,
+            kind=kind,
+            degree=3,
+            self_overlap=self_overlap,
+            inverse=inverse,
+        )
         expect(net.step(state), fields, NEAR_TIE)
 
 
 def test_the_exponential_pseudo_inverse_is_that_of_the_published_definition():
-    """exp((N-1) (x-1)) of mixed overlaps x; to mix overlaps less 1, as the code of its authors does, is another network."""
+    """exp((N-1) (x-1)) of mixed overlaps x; to mix overlaps less 1, as the code of its authors
+    does, is another network.
+    """
     frames = sa.datasets.random_sequences(1, 6, 8, rng=5)
     net = sa.zoo.DenseSequenceMemory("exponential", pseudo_inverse=True).fit(frames)
     pairs = oracle.transitions([np.asarray(frames).tolist()])
     inverse = oracle_rivals.overlap_inverse([x for x, _ in pairs])
-    keys, values, mix = np.array([x for x, _ in pairs]), np.array([y for _, y in pairs]), np.array(inverse, dtype=float)
+    keys, values, mix = (
+        np.array([x for x, _ in pairs]),
+        np.array([y for _, y in pairs]),
+        np.array(inverse, dtype=float),
+    )
     different = 0
     for state in np.array(oracle.all_patterns(8), dtype=np.int8):
         answer = net.step(state)
-        expect(answer, oracle_rivals.dense(pairs, state.tolist(), None, kind="exponential", inverse=inverse), NEAR_TIE)
-        seen = (keys @ state)[:, None] - keys * state  # overlaps without the neuron's own part, (P, N)
+        expect(
+            answer,
+            oracle_rivals.dense(pairs, state.tolist(), None, kind="exponential", inverse=inverse),
+            NEAR_TIE,
+        )
+        seen = (keys @ state)[
+            :, None
+        ] - keys * state  # overlaps without the neuron's own part, (P, N)
         different += np.any(answer != np.sign((values * np.exp(mix @ (seen - 7))).sum(axis=0)))
     assert different > 20
 
@@ -116,17 +158,25 @@ def test_the_exponential_pseudo_inverse_is_that_of_the_published_definition():
     tau=st.integers(1, 3),
     pseudo_inverse=st.booleans(),
 )
-def test_mixed_networks_are_those_written_index_by_index(found, seed, kind, lam, tau, pseudo_inverse):
-    net = sa.zoo.MixedSequenceMemory(kind, slow_weight=lam, slow_steps=tau, pseudo_inverse=pseudo_inverse).fit(found)
+def test_mixed_networks_are_those_written_index_by_index(
+    found, seed, kind, lam, tau, pseudo_inverse
+):
+    net = sa.zoo.MixedSequenceMemory(
+        kind, slow_weight=lam, slow_steps=tau, pseudo_inverse=pseudo_inverse
+    ).fit(found)
     pairs = oracle.transitions([x.tolist() for x in found])
-    inverse = oracle_rivals.overlap_inverse(oracle_rivals.all_patterns(pairs)) if pseudo_inverse else None
+    inverse = (
+        oracle_rivals.overlap_inverse(oracle_rivals.all_patterns(pairs)) if pseudo_inverse else None
+    )
     cues = some_states(seed, 2, found[0].shape[1])
     for cue, path in zip(cues, net.recall(cues, steps=4), strict=True):
         states = [cue.tolist()] * (tau - 1) + path.tolist()
         for t in range(tau, len(states)):
             past = (np.array(states[t - tau : t]).sum(axis=0)).tolist()
             mean = [oracle_rivals.Fraction(s, tau) for s in past]
-            fields = oracle_rivals.dense(pairs, states[t - 1], mean, kind=kind, lam=lam, inverse=inverse)
+            fields = oracle_rivals.dense(
+                pairs, states[t - 1], mean, kind=kind, lam=lam, inverse=inverse
+            )
             expect(np.array(states[t]), fields, NEAR_TIE)
 
 
@@ -138,8 +188,15 @@ functions = st.one_of(
 
 def both_functions(hold, call):
     """f_S and f_A, each as (kind, degree or beta), as parameters."""
-    slow = {"slow_interaction": call[0], "slow_degree" if call[0] == "polynomial" else "slow_beta": call[1]}
-    return {"interaction": hold[0], "degree" if hold[0] == "polynomial" else "beta": hold[1], **slow}
+    slow = {
+        "slow_interaction": call[0],
+        "slow_degree" if call[0] == "polynomial" else "slow_beta": call[1],
+    }
+    return {
+        "interaction": hold[0],
+        "degree" if hold[0] == "polynomial" else "beta": hold[1],
+        **slow,
+    }
 
 
 @settings(max_examples=60)
@@ -156,17 +213,34 @@ def both_functions(hold, call):
 def test_mixed_networks_with_two_functions_are_those_written_index_by_index(
     found, seed, hold, call, lam, tau, self_overlap, pseudo_inverse
 ):
-    shared = {"slow_weight": lam, "slow_steps": tau, "self_overlap": self_overlap, "pseudo_inverse": pseudo_inverse}
+    shared = {
+        "slow_weight": lam,
+        "slow_steps": tau,
+        "self_overlap": self_overlap,
+        "pseudo_inverse": pseudo_inverse,
+    }
     net = sa.zoo.MixedSequenceMemory(**both_functions(hold, call), **shared).fit(found)
     pairs = oracle.transitions([x.tolist() for x in found])
-    inverse = oracle_rivals.overlap_inverse(oracle_rivals.all_patterns(pairs)) if pseudo_inverse else None
+    inverse = (
+        oracle_rivals.overlap_inverse(oracle_rivals.all_patterns(pairs)) if pseudo_inverse else None
+    )
     cues = some_states(seed, 2, found[0].shape[1])
     for cue, path in zip(cues, net.recall(cues, steps=3), strict=True):
         states = [cue.tolist()] * (tau - 1) + path.tolist()
         for t in range(tau, len(states)):
-            mean = [oracle_rivals.Fraction(s, tau) for s in np.array(states[t - tau : t]).sum(axis=0).tolist()]
+            mean = [
+                oracle_rivals.Fraction(s, tau)
+                for s in np.array(states[t - tau : t]).sum(axis=0).tolist()
+            ]
             fields = oracle_rivals.mixed_net(
-                pairs, states[t - 1], mean, hold=hold, call=call, lam=lam, self_overlap=self_overlap, inverse=inverse
+                pairs,
+                states[t - 1],
+                mean,
+                hold=hold,
+                call=call,
+                lam=lam,
+                self_overlap=self_overlap,
+                inverse=inverse,
             )
             expect(np.array(states[t]), fields, NEAR_TIE)
 
@@ -175,37 +249,50 @@ def test_mixed_networks_with_two_functions_are_those_written_index_by_index(
 def test_a_slow_part_that_is_given_as_the_same_changes_nothing(kind):
     parameters = {"degree": 3, "beta": 0.5, "slow_steps": 3}
     plain = sa.zoo.MixedSequenceMemory(kind, **parameters).fit(X)
-    same = sa.zoo.MixedSequenceMemory(kind, slow_interaction=kind, slow_degree=3, slow_beta=0.5, **parameters).fit(X)
+    same = sa.zoo.MixedSequenceMemory(
+        kind, slow_interaction=kind, slow_degree=3, slow_beta=0.5, **parameters
+    ).fit(X)
     cues = some_states(5, 20, 60)
     assert np.array_equal(plain.recall(cues, steps=8), same.recall(cues, steps=8))
 
 
 def test_two_functions_that_both_vanish_in_floating_point_still_weigh_against_each_other():
     frames = sa.datasets.walker()[::8]  # 13 of 11264 units; exp(-beta 2000) is 0 in float64
-    net = sa.zoo.MixedSequenceMemory("exponential", beta=0.5, slow_beta=0.25, slow_steps=2).fit(frames)
+    net = sa.zoo.MixedSequenceMemory("exponential", beta=0.5, slow_beta=0.25, slow_steps=2).fit(
+        frames
+    )
     cues = sa.noise.flip(frames[:3], 1000, rng=0)
     with np.errstate(over="raise", invalid="raise", divide="raise"):
         answers = net.step(cues)
-    assert np.array_equal(answers, frames[1:4])  # 2.5 exp(-.25 d) outweighs exp(-.5 d) at any distance d
+    assert np.array_equal(
+        answers, frames[1:4]
+    )  # 2.5 exp(-.25 d) outweighs exp(-.5 d) at any distance d
 
 
 def test_degree_one_is_the_hebbian_network_without_self_connections():
     hebbian = sa.zoo.HebbianMemory().fit(X[:5])
     np.fill_diagonal(hebbian.W_, 0)
     states = some_states(0, 50, 60)
-    assert np.array_equal(sa.zoo.DenseSequenceMemory(degree=1).fit(X[:5]).step(states), hebbian.step(states))
+    assert np.array_equal(
+        sa.zoo.DenseSequenceMemory(degree=1).fit(X[:5]).step(states), hebbian.step(states)
+    )
 
 
 def test_degree_one_with_self_overlap_is_the_hebbian_network():
     states = some_states(0, 50, 60)
     hebbian = sa.zoo.HebbianMemory().fit(X[:5])
-    assert np.array_equal(sa.zoo.DenseSequenceMemory(degree=1, self_overlap=True).fit(X[:5]).step(states), hebbian.step(states))
+    assert np.array_equal(
+        sa.zoo.DenseSequenceMemory(degree=1, self_overlap=True).fit(X[:5]).step(states),
+        hebbian.step(states),
+    )
 
 
 def test_a_steep_softmax_answers_with_the_successor_of_the_nearest_pattern():
     cues = sa.noise.flip(X[:-1], 15, rng=0)
     nearest = sa.zoo.LookupMemory().fit(X).step(cues)
-    assert np.array_equal(sa.zoo.DenseSequenceMemory("softmax", beta=50, self_overlap=True).fit(X).step(cues), nearest)
+    assert np.array_equal(
+        sa.zoo.DenseSequenceMemory("softmax", beta=50, self_overlap=True).fit(X).step(cues), nearest
+    )
 
 
 @pytest.mark.parametrize("parameters", [
@@ -225,7 +312,8 @@ def test_large_correlated_patterns_neither_overflow_nor_vanish(parameters):
     cues = sa.noise.flip(frames[:3], 1000, rng=0)
     with np.errstate(over="raise", invalid="raise", divide="raise"):
         answers = net.step(cues)
-    # the nearest of the correlated frames outweighs all others, so its successor is called without an error
+    # the nearest of the correlated frames outweighs all others, so its successor is called without
+    # an error
     assert np.array_equal(answers, frames[1:4])
 
 
@@ -247,24 +335,35 @@ def test_several_sequences_in_one_network_are_all_recalled():
     net = sa.zoo.DenseSequenceMemory(degree=3).fit(Y)
     cues = sa.noise.flip(Y[::15], 10, rng=1)
     paths = net.recall(cues, steps=14)
-    assert all(np.array_equal(path[1:], Y[15 * s + 1 : 15 * s + 15]) for s, path in enumerate(paths))
+    assert all(
+        np.array_equal(path[1:], Y[15 * s + 1 : 15 * s + 15]) for s, path in enumerate(paths)
+    )
 
 
 def test_large_batches_are_the_same_as_single_cues(monkeypatch):
     from seqattractor.zoo import dense as module
 
     cues = some_states(0, 20, 60)
-    for parameters in ({}, {"pseudo_inverse": True}, {"interaction": "softmax", "slow_weight": 2.0}):
+    for parameters in (
+        {},
+        {"pseudo_inverse": True},
+        {"interaction": "softmax", "slow_weight": 2.0},
+    ):
         net = dense(**parameters).fit(X)
         whole = net.recall(cues, steps=3)
         monkeypatch.setattr(module, "_ENTRIES", 200)  # blocks of a few neurons
         assert np.array_equal(net.recall(cues, steps=3), whole)
-        assert all(np.array_equal(net.recall(cue, steps=3), path) for cue, path in zip(cues, whole, strict=True))
+        assert all(
+            np.array_equal(net.recall(cue, steps=3), path)
+            for cue, path in zip(cues, whole, strict=True)
+        )
 
 
 @settings(max_examples=60)
 @given(found=sequences(min_n=3), order=st.integers(1, 2), self_overlap=st.booleans())
-def test_the_degree_that_it_chooses_is_the_least_at_which_no_pattern_drowns_in_the_others(found, order, self_overlap):
+def test_the_degree_that_it_chooses_is_the_least_at_which_no_pattern_drowns_in_the_others(
+    found, order, self_overlap
+):
     assume(all(len(x) > order for x in found))
     pairs = oracle.transitions([x.tolist() for x in found], order)
     keys = Counter(tuple(x) for x, _ in pairs)
@@ -274,8 +373,13 @@ def test_the_degree_that_it_chooses_is_the_least_at_which_no_pattern_drowns_in_t
         return min(Fraction(1), Fraction(abs(sum(map(mul, a, b))) + 1, len(a) - 1))
 
     def drowns(degree):
-        """Whether the weights of all others, as often as they are stored, make more than half of a pattern's own."""
-        return any(sum(keys[b] * overlap(a, b) ** degree for b in keys if b != a) > Fraction(keys[a], 2) for a in keys)
+        """Whether the weights of all others, as often as they are stored, make more than half of a
+        pattern's own.
+        """
+        return any(
+            sum(keys[b] * overlap(a, b) ** degree for b in keys if b != a) > Fraction(keys[a], 2)
+            for a in keys
+        )
 
     net = fit_quietly(sa.zoo.DenseSequenceMemory(order=order, self_overlap=self_overlap), found)
     assert net.degree_ == 2 or drowns(net.degree_ - 1)
@@ -290,7 +394,9 @@ def test_the_degree_that_it_chooses_is_the_least_at_which_no_pattern_drowns_in_t
     degree=st.integers(1, 300),
     values=st.lists(st.tuples(st.integers(0, 8), st.sampled_from((-1, 1))), min_size=1),
 )
-def test_a_degree_that_is_high_enough_decides_every_sum_as_the_higher_one_would(units, degree, values):
+def test_a_degree_that_is_high_enough_decides_every_sum_as_the_higher_one_would(
+    units, degree, values
+):
     overlaps = [(units - 2 * min(k, units), v) for k, v in values]
     lower = decisive_degree(degree, units, len(values))
     assert lower <= degree
@@ -298,10 +404,15 @@ def test_a_degree_that_is_high_enough_decides_every_sum_as_the_higher_one_would(
     assert np.sign(totals[0]) == (totals[1] > 0) - (totals[1] < 0)
 
 
-@pytest.mark.parametrize("film", [sa.datasets.moving_digits(2, 16, 40, 1, rng=0), sa.datasets.walker(24, shrink=2)])
+@pytest.mark.parametrize(
+    "film", [sa.datasets.moving_digits(2, 16, 40, 1, rng=0), sa.datasets.walker(24, shrink=2)]
+)
 def test_pictures_beyond_degree_2_are_stored_and_recalled_at_the_chosen_degree(film, tmp_path):
     n = len(film) - len(film.lengths)
-    with pytest.warns(ConvergenceWarning, match=rf"{n} of {n} transitions are not stored: let the patterns choose the degree"):
+    with pytest.warns(
+        ConvergenceWarning,
+        match=rf"{n} of {n} transitions are not stored: let the patterns choose the degree",
+    ):
         assert sa.zoo.DenseSequenceMemory(degree=2).fit(film).score(film) == 0
     net = sa.zoo.DenseSequenceMemory().fit(film)
     assert net.score(film) == 1
@@ -316,16 +427,25 @@ def test_pictures_beyond_degree_2_are_stored_and_recalled_at_the_chosen_degree(f
 
 
 def test_random_patterns_need_a_low_degree_and_sequences_added_later_a_new_choice():
-    few, many = sa.datasets.random_periodic(10, 200, rng=0), sa.datasets.random_periodic(500, 200, rng=1)
+    few, many = (
+        sa.datasets.random_periodic(10, 200, rng=0),
+        sa.datasets.random_periodic(500, 200, rng=1),
+    )
     net = sa.zoo.DenseSequenceMemory(degree="auto").partial_fit(few)
     assert net.degree_ == 2
-    assert net.partial_fit(many).degree_ == sa.zoo.DenseSequenceMemory(degree="auto").fit([few, many]).degree_ > 2
+    assert (
+        net.partial_fit(many).degree_
+        == sa.zoo.DenseSequenceMemory(degree="auto").fit([few, many]).degree_
+        > 2
+    )
     assert net.score([few, many]) == 1
 
 
 @pytest.mark.parametrize(("N", "T", "degree"), [(100, 20, 2), (100, 2000, 5), (20, 100, 10)])
 def test_degrees_of_random_patterns_are_those_of_docs_rivals(N, T, degree):
-    assert sa.zoo.DenseSequenceMemory().fit(sa.datasets.random_periodic(T, N, rng=0)).degree_ == degree
+    assert (
+        sa.zoo.DenseSequenceMemory().fit(sa.datasets.random_periodic(T, N, rng=0)).degree_ == degree
+    )
 
 
 @pytest.mark.parametrize("kind", [sa.zoo.DenseSequenceMemory, sa.zoo.MixedSequenceMemory])
@@ -344,12 +464,19 @@ def test_it_is_saved_and_loaded(tmp_path):
     ).fit(X)
     net.save(tmp_path / "net.npz")
     cue = sa.noise.flip(X[3], 6, rng=1)
-    assert np.array_equal(sa.load(tmp_path / "net.npz").recall(cue, steps=12), net.recall(cue, steps=12))
+    assert np.array_equal(
+        sa.load(tmp_path / "net.npz").recall(cue, steps=12), net.recall(cue, steps=12)
+    )
 
 
 @pytest.mark.parametrize(
     "net",
-    [sa.zoo.DenseSequenceMemory(), sa.zoo.DenseSequenceMemory(degree=5), sa.zoo.MixedSequenceMemory(), sa.zoo.LookupMemory()],
+    [
+        sa.zoo.DenseSequenceMemory(),
+        sa.zoo.DenseSequenceMemory(degree=5),
+        sa.zoo.MixedSequenceMemory(),
+        sa.zoo.LookupMemory(),
+    ],
     ids=repr,
 )
 def test_memory_does_not_grow_with_the_square_of_the_patterns(net):
@@ -363,7 +490,10 @@ def test_memory_does_not_grow_with_the_square_of_the_patterns(net):
 
 def test_a_memory_that_learns_more_has_the_degree_of_one_that_learned_all_at_once():
     A, B = sa.datasets.random_periodic(40, 40, rng=0), sa.datasets.random_periodic(60, 40, rng=1)
-    assert sa.zoo.DenseSequenceMemory().partial_fit(A).partial_fit(B).degree_ == sa.zoo.DenseSequenceMemory().fit([A, B]).degree_
+    assert (
+        sa.zoo.DenseSequenceMemory().partial_fit(A).partial_fit(B).degree_
+        == sa.zoo.DenseSequenceMemory().fit([A, B]).degree_
+    )
 
 
 @pytest.mark.parametrize(("parameters", "message"), [
@@ -386,4 +516,6 @@ def test_senseless_parameters_are_rejected(parameters, message):
 def test_one_neuron_has_no_overlap_without_itself():
     with pytest.raises(ValueError, match="self_overlap=True"):
         sa.zoo.DenseSequenceMemory().fit([[1], [-1]])
-    assert sa.zoo.DenseSequenceMemory(self_overlap=True, degree=1).fit([[1], [-1]]).step([1]).tolist() == [-1]
+    assert sa.zoo.DenseSequenceMemory(self_overlap=True, degree=1).fit([[1], [-1]]).step(
+        [1]
+    ).tolist() == [-1]

@@ -1,4 +1,6 @@
-"""`reproduce neighbours`: experiments of other systems, small, and how consistent they are with what is known."""
+"""`reproduce neighbours`: experiments of other systems, small, and how consistent they are with
+what is known.
+"""
 
 import json
 import math
@@ -22,7 +24,9 @@ DISAGREES = {
         "two neurons that call each other strengthen and weaken the same synapses by turns",
     )
 }
-"""Neighbours that do not agree with what was published: in which quantities, and why. That they do not is tested, too."""
+"""Neighbours that do not agree with what was published: in which quantities, and why. That they do
+not is tested, too.
+"""
 
 
 @pytest.mark.parametrize("name", NEIGHBOURS)
@@ -34,13 +38,18 @@ def test_a_neighbour_names_the_sources_of_its_numbers_and_what_is_not_verified(n
     assert experiment.not_verified.endswith(".")
     assert experiment.checks
     assert all(check.source for check in experiment.checks)
-    sizes = [target.cells(Request(quick=quick, full=full))[0] for quick, full in ((True, False), (False, False), (False, True))]
+    sizes = [
+        target.cells(Request(quick=quick, full=full))[0]
+        for quick, full in ((True, False), (False, False), (False, True))
+    ]
     assert sizes[0].keys() == sizes[1].keys() == sizes[2].keys()
 
 
 @pytest.mark.parametrize("name", NEIGHBOURS)
 def test_a_neighbour_passes_its_consistency_checks_in_its_quick_version(name, tmp_path):
-    done = CliRunner().invoke(command, [name, "--quick", "--json", "--jobs", "1", "--out", str(tmp_path)])
+    done = CliRunner().invoke(
+        command, [name, "--quick", "--json", "--jobs", "1", "--out", str(tmp_path)]
+    )
     assert done.exit_code == 0, done.output
     verdict = json.loads(done.stdout)["targets"][name]
     rows = json.loads((tmp_path / f"{name}.json").read_text())["rows"]
@@ -49,14 +58,18 @@ def test_a_neighbour_passes_its_consistency_checks_in_its_quick_version(name, tm
     counted = [row for row in rows if row["kind"] != "prototype"]
     assert verdict["agrees"] is (None if not counted else not missed)
     held = f"{len(counted) - len(missed)} of {len(counted)} consistency checks hold ("
-    assert verdict["sentence"].startswith(held if counted else "Compared with a prototype of ours only, which does not count. ")
+    assert verdict["sentence"].startswith(
+        held if counted else "Compared with a prototype of ours only, which does not count. "
+    )
     assert "Not verified: " in verdict["sentence"]
-    assert {path.name for path in tmp_path.iterdir()} >= {f"{name}.{kind}" for kind in ("json", "csv", "png", "pdf")}
+    assert {path.name for path in tmp_path.iterdir()} >= {
+        f"{name}.{kind}" for kind in ("json", "csv", "png", "pdf")
+    }
     page = (tmp_path / "report.html").read_text()
     assert f"<h2>{get_target(name).title}</h2>" in page
     assert (
-        f"{int(bool(verdict['agrees']))} of {int(bool(counted))} experiments of other systems pass their consistency checks."
-        in page
+        f"{int(bool(verdict['agrees']))} of {int(bool(counted))} experiments of other systems pass "
+        "their consistency checks." in page
     )
     assert "Tables and figures of Lu" not in page
 
@@ -64,32 +77,56 @@ def test_a_neighbour_passes_its_consistency_checks_in_its_quick_version(name, tm
 def test_the_page_counts_checks_against_published_results_and_never_a_prototype():
     checks = {name: get_experiment(name).checks for name in NEIGHBOURS}
     kinds = [check.kind for each in checks.values() for check in each]
-    published = {name: n for name, each in checks.items() if (n := sum(check.kind == "published" for check in each))}
-    assert all((check.kind == "prototype") == ("prototype" in check.source) for each in checks.values() for check in each)
+    published = {
+        name: n
+        for name, each in checks.items()
+        if (n := sum(check.kind == "published" for check in each))
+    }
+    assert all(
+        (check.kind == "prototype") == ("prototype" in check.source)
+        for each in checks.values()
+        for check in each
+    )
     failing = sum(len(missed) for missed, _ in DISAGREES.values())
     page = " ".join(Path("docs/related_work.rst").read_text().split())
-    count = f"{len(kinds) - kinds.count('prototype')} consistency checks, {kinds.count('published')} compare with"
+    count = (
+        f"{len(kinds) - kinds.count('prototype')} consistency checks, {kinds.count('published')} "
+        "compare with"
+    )
     assert count in page
     assert published == {"fiete": 3, "bcpnn": 1, "orbits": 1}
     assert "(three of ``fiete``, one each of ``bcpnn`` and ``orbits``)" in page
-    assert f"{kinds.count('expected')} with what they claim in words or what follows from the equations" in page
+    assert (
+        f"{kinds.count('expected')} with what they claim in words or what follows from the "
+        "equations" in page
+    )
     assert f"{failing == 1 and 'One'} of the {kinds.count('published')} does not hold" in page
     assert (
-        f"{kinds.count('prototype')} numbers of ``scaffold`` and ``sdm`` are compared with a prototype of ours and do not count"
-        in page
+        f"{kinds.count('prototype')} numbers of ``scaffold`` and ``sdm`` are compared with a "
+        "prototype of ours and do not count" in page
     )
 
 
 def test_a_report_on_both_counts_the_paper_and_its_neighbours_separately(tmp_path):
-    CliRunner().invoke(command, ["fig2", "orbits", "--quick", "--jobs", "1", "--out", str(tmp_path)])
+    CliRunner().invoke(
+        command, ["fig2", "orbits", "--quick", "--jobs", "1", "--out", str(tmp_path)]
+    )
     page = (tmp_path / "report.html").read_text()
-    assert "1 of 1 targets that can be compared agree with the paper. 1 of 1 experiments of other systems pass their" in page
+    assert (
+        "1 of 1 targets that can be compared agree with the paper. 1 of 1 experiments of other "
+        "systems pass their" in page
+    )
     assert "<h1>Sequence attractors: the paper again</h1>" in page
 
 
 def test_means_over_networks_are_drawn_where_a_neighbour_asks_for_it():
-    outcomes = [{"series": {"a": {"x": [1, 2], "y": [0.0, 1.0]}}}, {"series": {"a": {"x": [1, 2], "y": [1.0, 1.0]}}}]
-    assert get_target("sdm").extra([({}, outcomes)]) == {"series": {"a": {"x": [1, 2], "y": [0.5, 1.0]}}}
+    outcomes = [
+        {"series": {"a": {"x": [1, 2], "y": [0.0, 1.0]}}},
+        {"series": {"a": {"x": [1, 2], "y": [1.0, 1.0]}}},
+    ]
+    assert get_target("sdm").extra([({}, outcomes)]) == {
+        "series": {"a": {"x": [1, 2], "y": [0.5, 1.0]}}
+    }
     assert get_target("gsemm").extra([({}, outcomes)]) == {"series": outcomes[0]["series"]}
 
 

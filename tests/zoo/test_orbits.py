@@ -28,7 +28,10 @@ def test_exact_weights_make_it(orbit):
     assert verdict
     assert verdict.verify()
     X, W = np.asarray(orbit), np.array([verdict.proof(i).weights for i in range(orbit.shape[1])])
-    assert all([1 if h >= 0 else -1 for h in W @ x] == y.tolist() for x, y in itertools.pairwise(X.astype(object)))
+    assert all(
+        [1 if h >= 0 else -1 for h in W @ x] == y.tolist()
+        for x, y in itertools.pairwise(X.astype(object))
+    )
 
 
 def test_a_network_without_hidden_neurons_learns_it_and_every_start_is_on_it(orbit):
@@ -40,7 +43,9 @@ def test_a_network_without_hidden_neurons_learns_it_and_every_start_is_on_it(orb
 
 
 def test_three_units_have_no_longer_orbit_and_most_networks_have_shorter_ones():
-    """All networks of three units: rows of small weights give all odd threshold functions, of which there are 14."""
+    """All networks of three units: rows of small weights give all odd threshold functions, of which
+    there are 14.
+    """
     states = all_states(3)
     rows = np.array(list(itertools.product(range(-3, 4), repeat=3)))
     fields = rows @ states.T
@@ -66,11 +71,15 @@ def period(after, k):
 @pytest.mark.parametrize(("n_units", "nodes"), [(2, 2), (3, 4), (4, 27)])  # as documented
 def test_a_search_is_counted_in_nodes(n_units, nodes):
     assert len(sa.analysis.longest_orbit(n_units, node_limit=nodes)) == 2**n_units + 1
-    with pytest.raises(ValueError, match=f"no orbit was found among {nodes - 1} beginnings; raise node_limit"):
+    with pytest.raises(
+        ValueError, match=f"no orbit was found among {nodes - 1} beginnings; raise node_limit"
+    ):
         sa.analysis.longest_orbit(n_units, node_limit=nodes - 1)
 
 
-@pytest.mark.parametrize(("n_units", "error"), [(0, ValueError), (13, ValueError), (2.5, TypeError)])
+@pytest.mark.parametrize(
+    ("n_units", "error"), [(0, ValueError), (13, ValueError), (2.5, TypeError)]
+)
 def test_a_bad_number_of_units_gets_one_clear_sentence(n_units, error):
     with pytest.raises(error, match="n_units must be"):
         sa.analysis.longest_orbit(n_units)

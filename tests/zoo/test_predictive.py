@@ -1,4 +1,6 @@
-"""Temporal predictive coding: one layer is the delta rule, two layers infer and learn a latent state."""
+"""Temporal predictive coding: one layer is the delta rule, two layers infer and learn a latent
+state.
+"""
 
 import numpy as np
 import pytest
@@ -15,10 +17,16 @@ X = sa.datasets.random_periodic(12, 40, rng=0)
 
 
 @settings(max_examples=40)
-@given(found=sequences(max_n=4), rate=st.sampled_from([0.1, 0.5, 1.0, 1.5]), epochs=st.integers(1, 4))
+@given(
+    found=sequences(max_n=4), rate=st.sampled_from([0.1, 0.5, 1.0, 1.5]), epochs=st.integers(1, 4)
+)
 def test_one_layer_is_the_delta_rule_written_transition_by_transition(found, rate, epochs):
-    net = fit_quietly(sa.zoo.PredictiveCodingMemory(learning_rate=rate, max_epochs=epochs, tol=0.0), found)
-    W, errors = oracle_rivals.delta_rule(oracle.transitions([x.tolist() for x in found]), rate, epochs)
+    net = fit_quietly(
+        sa.zoo.PredictiveCodingMemory(learning_rate=rate, max_epochs=epochs, tol=0.0), found
+    )
+    W, errors = oracle_rivals.delta_rule(
+        oracle.transitions([x.tolist() for x in found]), rate, epochs
+    )
     assert np.allclose(net.W_, W, rtol=0, atol=1e-9)
     for counted, (wrong, unclear) in zip(net.visible_errors_, errors, strict=True):
         assert wrong <= counted <= wrong + unclear
@@ -27,13 +35,25 @@ def test_one_layer_is_the_delta_rule_written_transition_by_transition(found, rat
 @settings(max_examples=15)
 @given(found=sequences(max_n=4, max_t=4), seed=st.integers(0, 99), H=st.integers(1, 4))
 def test_two_layers_are_those_written_index_by_index(found, seed, H):
-    parameters = {"learning_rate": 0.3, "max_epochs": 2, "inference_steps": 5, "inference_rate": 0.1, "random_state": seed}
+    parameters = {
+        "learning_rate": 0.3,
+        "max_epochs": 2,
+        "inference_steps": 5,
+        "inference_rate": 0.1,
+        "random_state": seed,
+    }
     net = fit_quietly(sa.zoo.LatentPredictiveMemory(H, **parameters), found)
     rng = np.random.default_rng(seed)
     N = found[0].shape[1]
     start = rng.standard_normal((H, H)) / np.sqrt(H), rng.standard_normal((N, H)) / np.sqrt(H)
     W_r, W_o = oracle_rivals.two_layers(
-        [x.tolist() for x in found], start[0].tolist(), start[1].tolist(), 0.3, len(net.losses_), 5, 0.1
+        [x.tolist() for x in found],
+        start[0].tolist(),
+        start[1].tolist(),
+        0.3,
+        len(net.losses_),
+        5,
+        0.1,
     )
     assert np.allclose(net.W_r_, W_r, atol=1e-9)
     assert np.allclose(net.W_o_, W_o, atol=1e-9)
@@ -58,7 +78,9 @@ def test_a_stream_of_presentations_is_the_same_as_epochs():
 
 @pytest.fixture(scope="module")
 def latent():
-    return sa.zoo.LatentPredictiveMemory(60, learning_rate=1.0, max_epochs=60, random_state=0).fit(X)
+    return sa.zoo.LatentPredictiveMemory(60, learning_rate=1.0, max_epochs=60, random_state=0).fit(
+        X
+    )
 
 
 def test_two_layers_recall_a_sequence_from_a_corrupted_cue(latent):
@@ -71,19 +93,33 @@ def test_two_layers_recall_a_sequence_from_a_corrupted_cue(latent):
 def test_two_layers_recall_batches_like_single_cues(latent):
     cues = sa.noise.flip(X[:3], 4, rng=1)
     paths = latent.recall(cues, steps=4)
-    assert all(np.array_equal(latent.recall(cue, steps=4), path) for cue, path in zip(cues, paths, strict=True))
+    assert all(
+        np.array_equal(latent.recall(cue, steps=4), path)
+        for cue, path in zip(cues, paths, strict=True)
+    )
     assert np.array_equal(latent.step(cues), paths[:, 1])
 
 
 @settings(max_examples=15)
 @given(found=sequences(max_n=4, max_t=4), seed=st.integers(0, 99), H=st.integers(1, 4))
 def test_offline_recall_is_that_of_the_authors_written_index_by_index(found, seed, H):
-    parameters = {"max_epochs": 2, "inference_steps": 5, "inference_rate": 0.1, "random_state": seed, "query": "offline"}
+    parameters = {
+        "max_epochs": 2,
+        "inference_steps": 5,
+        "inference_rate": 0.1,
+        "random_state": seed,
+        "query": "offline",
+    }
     net = fit_quietly(sa.zoo.LatentPredictiveMemory(H, **parameters), found)
     cue = found[0][0]
-    fields = oracle_rivals.offline_recall(net.W_r_.tolist(), net.W_o_.tolist(), cue.tolist(), 5, 5, 0.1)
+    fields = oracle_rivals.offline_recall(
+        net.W_r_.tolist(), net.W_o_.tolist(), cue.tolist(), 5, 5, 0.1
+    )
     for state, field in zip(net.recall(cue, steps=5)[1:].tolist(), fields, strict=True):
-        assert all(unit == oracle_rivals.sign(h) or abs(h) < 1e-9 for unit, h in zip(state, field, strict=True))
+        assert all(
+            unit == oracle_rivals.sign(h) or abs(h) < 1e-9
+            for unit, h in zip(state, field, strict=True)
+        )
 
 
 def test_offline_recall_runs_on_by_itself_and_hears_only_what_it_did_not_predict(latent):
@@ -91,8 +127,13 @@ def test_offline_recall_runs_on_by_itself_and_hears_only_what_it_did_not_predict
     assert np.array_equal(offline.W_r_, latent.W_r_)  # only recall differs
     cues = sa.noise.flip(X[:3], 4, rng=1)
     paths = offline.recall(cues, steps=6)
-    assert np.array_equal(paths[:, 1], latent.recall(cues, steps=1)[:, 1])  # the cue is inferred from either way
-    assert all(np.array_equal(offline.recall(cue, steps=6), path) for cue, path in zip(cues, paths, strict=True))
+    assert np.array_equal(
+        paths[:, 1], latent.recall(cues, steps=1)[:, 1]
+    )  # the cue is inferred from either way
+    assert all(
+        np.array_equal(offline.recall(cue, steps=6), path)
+        for cue, path in zip(cues, paths, strict=True)
+    )
     memory = offline.start(cues)
     first = offline.next_patterns(cues, memory)
     heard, unheard = memory.copy(), memory.copy()
@@ -105,19 +146,27 @@ def test_offline_recall_runs_on_by_itself_and_hears_only_what_it_did_not_predict
 def test_two_layers_are_saved_and_loaded(latent, tmp_path):
     latent.save(tmp_path / "net.npz")
     cue = sa.noise.flip(X[0], 4, rng=1)
-    assert np.array_equal(sa.load(tmp_path / "net.npz").recall(cue, steps=20), latent.recall(cue, steps=20))
+    assert np.array_equal(
+        sa.load(tmp_path / "net.npz").recall(cue, steps=20), latent.recall(cue, steps=20)
+    )
 
 
 def test_the_latent_state_distinguishes_successors_that_one_pattern_cannot():
     a, b, c, d, e = sa.datasets.random_sequences(1, 5, 40, rng=2)
     forks = [np.array([a, b, c]), np.array([d, b, e])]  # after b comes c or e
-    net = sa.zoo.LatentPredictiveMemory(80, learning_rate=1.0, max_epochs=150, on_conflict="learn", random_state=0).fit(forks)
+    net = sa.zoo.LatentPredictiveMemory(
+        80, learning_rate=1.0, max_epochs=150, on_conflict="learn", random_state=0
+    ).fit(forks)
     assert net.score(forks) == 1
 
 
 def test_progress_is_reported_and_can_end_learning():
     reported = []
-    net = fit_quietly(sa.zoo.PredictiveCodingMemory(), X, callback=lambda *epoch: reported.append(epoch) or epoch[0] == 2)
+    net = fit_quietly(
+        sa.zoo.PredictiveCodingMemory(),
+        X,
+        callback=lambda *epoch: reported.append(epoch) or epoch[0] == 2,
+    )
     assert reported == [(k + 1, 0, e) for k, e in enumerate(net.visible_errors_)]
     assert net.n_iter_ == 2
 
@@ -134,7 +183,11 @@ def test_progress_is_reported_and_can_end_learning():
 ])  # fmt: skip
 def test_senseless_parameters_are_rejected(parameters, message):
     with pytest.raises(ValueError, match=message):
-        (sa.zoo.LatentPredictiveMemory if "n_latent" in parameters else sa.zoo.PredictiveCodingMemory)(**parameters).fit(X)
+        (
+            sa.zoo.LatentPredictiveMemory
+            if "n_latent" in parameters
+            else sa.zoo.PredictiveCodingMemory
+        )(**parameters).fit(X)
 
 
 def test_learning_that_runs_away_is_rejected():

@@ -20,9 +20,16 @@ def draw_case(seed):
     rng = np.random.default_rng(seed)
     N = int(rng.integers(2, 7))
     sequences = [
-        rng.choice(np.array([-1, 1], dtype=np.int8), (int(rng.integers(2, 5)), N)) for _ in range(int(rng.integers(1, 3)))
+        rng.choice(np.array([-1, 1], dtype=np.int8), (int(rng.integers(2, 5)), N))
+        for _ in range(int(rng.integers(1, 3)))
     ]
-    return rng, sequences, oracle.transitions([x.tolist() for x in sequences], 1), rng.normal(size=N), int(rng.integers(1, 5))
+    return (
+        rng,
+        sequences,
+        oracle.transitions([x.tolist() for x in sequences], 1),
+        rng.normal(size=N),
+        int(rng.integers(1, 5)),
+    )
 
 
 def number(rng, low, high):
@@ -50,7 +57,9 @@ def test_rates_follow_the_equations(seed):
     ):
         net.set_params(dt=1.0, read_out_interval=3.0).fit(sequences)
         assert not net.mask_.diagonal().any()
-        J = oracle_rates.rate_weights(pairs, net.A, net.connectivity * len(cue), net.mask_.tolist(), *q)
+        J = oracle_rates.rate_weights(
+            pairs, net.A, net.connectivity * len(cue), net.mask_.tolist(), *q
+        )
         np.testing.assert_allclose(net.J_, J, rtol=1e-12, atol=1e-12)
         start = cue if q[0] is None else [oracle_rates.step_function(x, q_f) for x in cue]
         r = [oracle_rates.phi(x, net.theta, net.sigma) for x in start]
@@ -64,7 +73,9 @@ def test_rates_follow_the_equations(seed):
 @given(st.integers(0, 10**6))
 def test_features_and_delayed_signals_follow_the_equations(seed):
     rng, sequences, pairs, cue, steps = draw_case(seed)
-    shared = {name: number(rng, 0.2, 2) for name in ("a_s", "a_c", "T_f")} | {"T_d": number(rng, 2, 20)}
+    shared = {name: number(rng, 0.2, 2) for name in ("a_s", "a_c", "T_f")} | {
+        "T_d": number(rng, 2, 20)
+    }
     other = {"b_d": number(rng, 0.5, 2), "gain": number(rng, 0.5, 2)}
     times = {"dt": 0.1, "read_out_interval": 0.4, "on_conflict": "learn"}
     beta = number(rng, 1, 5)
@@ -86,7 +97,9 @@ def test_features_and_delayed_signals_follow_the_equations(seed):
         np.testing.assert_allclose(found, path, rtol=1e-9, atol=1e-12)
         if kind != "eden":
             a_s, a_c, gain = shared["a_s"], shared["a_c"], other["gain"]
-            energy = oracle_rates.gsemm_energy(pairs, kind, cue.tolist(), delayed.tolist(), a_s, a_c, gain)
+            energy = oracle_rates.gsemm_energy(
+                pairs, kind, cue.tolist(), delayed.tolist(), a_s, a_c, gain
+            )
             assert net.energy(cue, delayed) == pytest.approx(energy, rel=1e-9, abs=1e-9)
 
 
@@ -122,7 +135,9 @@ def test_a_stream_learns_what_a_fit_learns(name):
     A, B = sa.datasets.random_periodic(4, 40, rng=1), sa.datasets.random_periodic(5, 40, rng=2)
     whole, stream = make_network(name).fit([A, B]), make_network(name).partial_fit(A).partial_fit(B)
     for array in (name for name, value in vars(whole).items() if isinstance(value, np.ndarray)):
-        np.testing.assert_allclose(getattr(stream, array), getattr(whole, array), rtol=1e-12, atol=1e-15)
+        np.testing.assert_allclose(
+            getattr(stream, array), getattr(whole, array), rtol=1e-12, atol=1e-15
+        )
 
 
 def visited(net, path):
@@ -131,17 +146,25 @@ def visited(net, path):
     return nearest[np.append(True, np.diff(nearest) != 0)].tolist()
 
 
-# -- features and a delayed signal ------------------------------------------------------------------------------
+# -- features and a delayed signal
+# ------------------------------------------------------------------------------
 
 
 def test_each_of_two_cycles_is_visited_from_a_cue_with_a_quarter_erased():
-    """The authors' own experiment: cycles of 3 and 4 memories, V_d = 0 at the start, and a cue with its last quarter erased."""
-    cycles = [sa.datasets.random_periodic(4, 100, rng=0), sa.datasets.random_periodic(5, 100, rng=1)]
+    """The authors' own experiment: cycles of 3 and 4 memories, V_d = 0 at the start, and a cue with
+    its last quarter erased.
+    """
+    cycles = [
+        sa.datasets.random_periodic(4, 100, rng=0),
+        sa.datasets.random_periodic(5, 100, rng=1),
+    ]
     net = sa.zoo.DenseEpisodicMemory().fit(cycles)
     for cue, cycle in ((1, [0, 1, 2]), (3, [3, 4, 5, 6])):
         erased = net.patterns_[cue].astype(float)
         erased[75:] = 0
-        seen = visited(net, net.activity(erased, steps=80, state=np.concatenate([erased, np.zeros(100)])))
+        seen = visited(
+            net, net.activity(erased, steps=80, state=np.concatenate([erased, np.zeros(100)]))
+        )
         at = cycle.index(cue)
         assert len(seen) > 2 * len(cycle)
         assert seen == [cycle[(at + k) % len(cycle)] for k in range(len(seen))]
@@ -162,11 +185,16 @@ def test_the_energy_falls_while_the_delayed_signal_stands_still(cls):
 @pytest.mark.parametrize("r", [0.3, 0.5, 0.7])
 def test_eden_stays_at_each_pattern_for_its_escape_time(r):
     loop = sa.datasets.random_periodic(9, 400, rng=0)
-    net = sa.zoo.DynamicEnergyMemory(a_s=r, a_c=1.0, beta=400, T_d=20, read_out_interval=0.1).fit(loop)
+    net = sa.zoo.DynamicEnergyMemory(a_s=r, a_c=1.0, beta=400, T_d=20, read_out_interval=0.1).fit(
+        loop
+    )
     nearest = np.argmax(net.activity(loop[0], steps=2500) @ loop[:-1].T.astype(float), axis=1)
-    stays = 0.1 * np.diff(np.flatnonzero(np.diff(nearest)))[1:]  # the first one is longer: its delayed signal was there in full
+    stays = (
+        0.1 * np.diff(np.flatnonzero(np.diff(nearest)))[1:]
+    )  # the first one is longer: its delayed signal was there in full
     assert len(stays) >= 5
-    # The passage takes one or two T_f; overlaps of 1 / sqrt(N) between patterns make some stays longer and others shorter.
+    # The passage takes one or two T_f; overlaps of 1 / sqrt(N) between patterns make some stays
+    # longer and others shorter.
     assert 0 < stays.mean() - escape_time(r, 20) < 2.5
 
 
@@ -203,10 +231,13 @@ def test_a_loop_is_retrieved_from_a_noisy_cue_as_often_as_it_is_stored(name, T):
     assert seen == [k % (T - 1) for k in range(len(seen))]
 
 
-# -- rates ------------------------------------------------------------------------------------------------------
+# -- rates
+# --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("theta", "sigma", "alpha"), [(0.22, 0.1, 0.473), (0.2, 0.05, 0.441), (0, 0.1, 0.336)])
+@pytest.mark.parametrize(
+    ("theta", "sigma", "alpha"), [(0.22, 0.1, 0.473), (0.2, 0.05, 0.441), (0, 0.1, 0.336)]
+)
 def test_the_capacity_of_rate_neurons_is_that_of_the_theory(theta, sigma, alpha):
     assert rate_capacity(theta, sigma) == pytest.approx(alpha, abs=5e-4)
 
@@ -222,7 +253,9 @@ def test_rates_pass_normal_patterns_at_the_pace_of_the_mean_field(connectivity):
     N, P = 1600, 8
     xi = np.random.default_rng(0).normal(size=(P, N))
     few = sa.datasets.random_periodic(3, N, rng=0)
-    net = sa.zoo.HebbianRateMemory(connectivity=connectivity, dt=0.5, read_out_interval=1.0, random_state=0).fit(few)
+    net = sa.zoo.HebbianRateMemory(
+        connectivity=connectivity, dt=0.5, read_out_interval=1.0, random_state=0
+    ).fit(few)
     net.J_ = (
         net.A / (connectivity * N) * net.mask_ * (xi[1:].T @ xi[:-1])
     )  # the rule for normal patterns, which fit does not take
@@ -244,7 +277,9 @@ def test_rates_of_pm1_patterns_are_read_out_in_order():
 
 
 def test_a_short_loop_ends_in_a_mixture_of_all_its_patterns():
-    """Nothing holds the rates at one pattern, and where the first one comes round again, all are there at once."""
+    """Nothing holds the rates at one pattern, and where the first one comes round again, all are
+    there at once.
+    """
     loop = sa.datasets.random_periodic(4, 1000, rng=0)
     net = sa.zoo.HebbianRateMemory().fit(loop)
     late = net.activity(loop[0], steps=40)[-5:]
@@ -254,11 +289,15 @@ def test_a_short_loop_ends_in_a_mixture_of_all_its_patterns():
 
 
 def test_the_nonlinear_rule_is_the_bilinear_one_for_units_that_count_alike():
-    bilinear, nonlinear = sa.zoo.HebbianRateMemory(A=1).fit(X), sa.zoo.SparseRateMemory(A=4, q_f=0.5, q_g=0.5).fit(X)
+    bilinear, nonlinear = (
+        sa.zoo.HebbianRateMemory(A=1).fit(X),
+        sa.zoo.SparseRateMemory(A=4, q_f=0.5, q_g=0.5).fit(X),
+    )
     np.testing.assert_allclose(nonlinear.J_, bilinear.J_, rtol=1e-12)
 
 
-# -- what makes no sense ----------------------------------------------------------------------------------------
+# -- what makes no sense
+# ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -285,13 +324,19 @@ def test_bad_parameters_get_one_clear_sentence(name, parameters, message):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda net: net.activity(X[0][:5], 3), r"the cue has the shape \(5,\), but this network takes \(100,\)"),
+        (
+            lambda net: net.activity(X[0][:5], 3),
+            r"the cue has the shape \(5,\), but this network takes \(100,\)",
+        ),
         (lambda net: net.activity(X[0] * np.nan, 3), "the cue must hold finite numbers"),
         (lambda net: net.activity(X[0], -1), "steps must be at least 0"),
         (lambda net: net.activity(X[0], 3, state=np.zeros(5)), r"the state has the shape \(5,\)"),
         (lambda net: net.activity(X[:2], 3, state=np.zeros(200)), "there are 1 states for 2 cues"),
         (lambda net: net.energy(X[0], X[:2]), "there are 2 delayed signals for 1 features"),
-        (lambda net: net.set_params(dt=50.0, read_out_interval=5e4).recall(X[0], 3), "grows without bound; lower dt"),
+        (
+            lambda net: net.set_params(dt=50.0, read_out_interval=5e4).recall(X[0], 3),
+            "grows without bound; lower dt",
+        ),
     ],
 )
 def test_bad_calls_get_one_clear_sentence(call, message):

@@ -1,4 +1,6 @@
-"""The recurrent network: its gradient is the slope of its loss, and it learns what a user expects of it."""
+"""The recurrent network: its gradient is the slope of its loss, and it learns what a user expects
+of it.
+"""
 
 import numpy as np
 import pytest
@@ -15,7 +17,9 @@ X = sa.datasets.random_periodic(9, 30, rng=0)
 
 
 def draw(rng, n, B, N, H):
-    """Weights, what copies see, what comes next, hidden states at the start, and where copies forget."""
+    """Weights, what copies see, what comes next, hidden states at the start, and where copies
+    forget.
+    """
     shapes = [(H, N), (H, H), (N, H), (H,), (N,)]
     weights = Weights(*(rng.standard_normal(shape) for shape in shapes))
     x, target = rng.choice([-1.0, 1.0], (n, B, N)), rng.choice([-1.0, 1.0], (n, N))
@@ -57,7 +61,10 @@ def test_the_gradient_is_the_slope_of_the_loss_written_index_by_index(n, B, N, H
 def test_recall_with_weights_set_by_hand_follows_the_definition(n, B, N, H, seed):
     rng = np.random.default_rng(seed)
     weights, x, *_ = draw(rng, n, B, N, H)
-    net = fit_quietly(sa.zoo.RecurrentNetwork(H, max_epochs=1, random_state=0, on_conflict="learn"), x[:1, 0].repeat(2, axis=0))
+    net = fit_quietly(
+        sa.zoo.RecurrentNetwork(H, max_epochs=1, random_state=0, on_conflict="learn"),
+        x[:1, 0].repeat(2, axis=0),
+    )
     net.W_in_, net.W_rec_, net.W_out_, net.hidden_bias_, net.visible_bias_ = weights
     h, state = [0.0] * H, x[0, 0].tolist()
     for answer in net.recall(x[0, 0], steps=5)[1:].tolist():
@@ -101,7 +108,10 @@ def test_an_open_sequence_is_recalled_to_its_end_beside_others():
 
 
 def test_it_advises_where_it_did_not_learn_everything():
-    with pytest.warns(ConvergenceWarning, match=r"allow more epochs \(max_epochs\) or use more hidden neurons or store less"):
+    with pytest.warns(
+        ConvergenceWarning,
+        match=r"allow more epochs \(max_epochs\) or use more hidden neurons or store less",
+    ):
         net = sa.zoo.RecurrentNetwork(5, max_epochs=2, random_state=0).fit(X)
     assert net.n_iter_ == len(net.losses_) == len(net.visible_errors_) == 2
 
@@ -109,7 +119,9 @@ def test_it_advises_where_it_did_not_learn_everything():
 def test_the_callback_hears_of_every_epoch_and_can_end_learning(capsys):
     heard = []
     net = fit_quietly(
-        sa.zoo.RecurrentNetwork(20, random_state=0, verbose=2), X, callback=lambda *news: heard.append(news) or len(heard) == 4
+        sa.zoo.RecurrentNetwork(20, random_state=0, verbose=2),
+        X,
+        callback=lambda *news: heard.append(news) or len(heard) == 4,
     )
     assert net.n_iter_ == 4
     assert [errors for *_, errors in heard] == net.visible_errors_.tolist()

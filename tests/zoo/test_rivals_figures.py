@@ -1,4 +1,6 @@
-"""The rivals' published and measured figures on the paper's protocol, and the capacity of dense memories: statistical checks."""
+"""The rivals' published and measured figures on the paper's protocol, and the capacity of dense
+memories: statistical checks.
+"""
 
 from math import comb, log
 
@@ -15,8 +17,14 @@ N = 100
 # Successes of trials, N = 100, 10 flips, periodic random sequences: T -> (successes, trials).
 FIGURES = {
     "hebbian": (lambda: sa.zoo.HebbianMemory(), {10: (49, 50), 20: (0, 50)}),
-    "pseudo-inverse": (lambda: sa.zoo.PseudoInverseMemory(), {40: (50, 50), 50: (38, 50), 60: (8, 50), 70: (0, 50)}),
-    "perceptron": (lambda: sa.VisibleNetwork(), {40: (30, 30), 50: (29, 30), 60: (17, 30), 70: (1, 30), 80: (0, 30)}),
+    "pseudo-inverse": (
+        lambda: sa.zoo.PseudoInverseMemory(),
+        {40: (50, 50), 50: (38, 50), 60: (8, 50), 70: (0, 50)},
+    ),
+    "perceptron": (
+        lambda: sa.VisibleNetwork(),
+        {40: (30, 30), 50: (29, 30), 60: (17, 30), 70: (1, 30), 80: (0, 30)},
+    ),
     "one-layer predictive coding": (
         sa.zoo.PredictiveCodingMemory,
         {40: (30, 30), 50: (25, 30), 60: (5, 30), 70: (2, 30), 80: (0, 30)},
@@ -25,10 +33,22 @@ FIGURES = {
         lambda: sa.zoo.DenseSequenceMemory(degree=2, self_overlap=True),
         {100: (20, 20), 120: (20, 20), 150: (18, 20), 200: (12, 20), 300: (0, 20)},
     ),
-    "asymmetric modern Hopfield, d = 3": (lambda: sa.zoo.DenseSequenceMemory(degree=3, self_overlap=True), {100: (20, 20)}),
-    "asymmetric modern Hopfield, softmax": (lambda: sa.zoo.DenseSequenceMemory("softmax", self_overlap=True), {100: (20, 20)}),
-    "the paper's network": (lambda: sa.SequenceAttractor(500), {70: (20, 20), 80: (12, 20), 90: (3, 20), 100: (0, 20)}),
-    "the paper's network, only V": (lambda: sa.FixedHiddenNetwork(500), {40: (18, 20), 50: (15, 20), 60: (5, 20), 70: (1, 20)}),
+    "asymmetric modern Hopfield, d = 3": (
+        lambda: sa.zoo.DenseSequenceMemory(degree=3, self_overlap=True),
+        {100: (20, 20)},
+    ),
+    "asymmetric modern Hopfield, softmax": (
+        lambda: sa.zoo.DenseSequenceMemory("softmax", self_overlap=True),
+        {100: (20, 20)},
+    ),
+    "the paper's network": (
+        lambda: sa.SequenceAttractor(500),
+        {70: (20, 20), 80: (12, 20), 90: (3, 20), 100: (0, 20)},
+    ),
+    "the paper's network, only V": (
+        lambda: sa.FixedHiddenNetwork(500),
+        {40: (18, 20), 50: (15, 20), 60: (5, 20), 70: (1, 20)},
+    ),
 }
 
 
@@ -45,12 +65,21 @@ def success(net, T, seed):
 @pytest.mark.parametrize("name", FIGURES)
 def test_success_agrees_with_the_figures_of_others(name):
     make, figures = FIGURES[name]
-    counts = {T: sum(success(make(), T, [7, T, k]) for k in range(trials)) for T, (_, trials) in figures.items()}
-    p = holm([p_value(counts[T], trials, successes, trials) for T, (successes, trials) in figures.items()])
+    counts = {
+        T: sum(success(make(), T, [7, T, k]) for k in range(trials))
+        for T, (_, trials) in figures.items()
+    }
+    p = holm(
+        [
+            p_value(counts[T], trials, successes, trials)
+            for T, (successes, trials) in figures.items()
+        ]
+    )
     assert min(p) > 0.01, (counts, figures)
 
 
-# -- the capacity of dense memories (Chaudhry et al.) -----------------------------------------------------------
+# -- the capacity of dense memories (Chaudhry et al.)
+# -----------------------------------------------------------
 
 
 def double_factorial(k):
@@ -63,7 +92,9 @@ def capacity(d):
 
 
 def unit_error(P, d):
-    """The chance that one unit is wrong: the exact distribution of the sum of P - 1 random terms +-k^d, by its transform."""
+    """The chance that one unit is wrong: the exact distribution of the sum of P - 1 random terms
+    +-k^d, by its transform.
+    """
     size = 2**20
     one = np.zeros(size)
     for j in range(N):
@@ -82,7 +113,9 @@ def test_the_formula_gives_the_published_capacities():
     assert [round(capacity(d) / (d + 1), 1) for d in (1, 2)] == [5.4, 120.6]
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # some fail, as they are meant to
+@pytest.mark.filterwarnings(
+    "ignore::sklearn.exceptions.ConvergenceWarning"
+)  # some fail, as they are meant to
 @pytest.mark.slow
 @pytest.mark.parametrize("d", [1, 2])
 def test_single_transitions_succeed_as_often_as_theory_predicts_at_the_capacity(d):
@@ -95,10 +128,14 @@ def test_single_transitions_succeed_as_often_as_theory_predicts_at_the_capacity(
     assert binomtest(right, trials, expected).pvalue > 0.01
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # some fail, as they are meant to
+@pytest.mark.filterwarnings(
+    "ignore::sklearn.exceptions.ConvergenceWarning"
+)  # some fail, as they are meant to
 @pytest.mark.slow
 @pytest.mark.parametrize("d", [1, 2])
-def test_whole_sequences_are_stored_up_to_their_capacity_and_not_at_three_times_that_of_transitions(d):
+def test_whole_sequences_are_stored_up_to_their_capacity_and_not_at_three_times_that_of_transitions(
+    d,
+):
     P, trials = round(capacity(d) / (d + 1)), 40
 
     def stored(P, k):

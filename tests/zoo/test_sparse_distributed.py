@@ -23,12 +23,19 @@ from strategies import any_sequences
 def test_everything_is_as_defined(found, M, radius, share, seed):
     rng = np.random.default_rng(seed)
     k = 1 + int(share * (M - 1))
-    net = fit_quietly(sa.zoo.SparseDistributedMemory(M, n_active=k, radius=radius, on_conflict="learn", random_state=rng), found)
+    net = fit_quietly(
+        sa.zoo.SparseDistributedMemory(
+            M, n_active=k, radius=radius, on_conflict="learn", random_state=rng
+        ),
+        found,
+    )
     A, pairs = net.A_.tolist(), oracle.transitions([x.tolist() for x in found], 1)
     V = oracle_scaffold.sparse_distributed(pairs, A, k, radius)
     assert net.V_.tolist() == V
     states = rng.choice([-1, 1], (6, found[0].shape[1]))
-    for state, zeta, answer in zip(states.tolist(), net.hidden(states).tolist(), net.step(states).tolist(), strict=True):
+    for state, zeta, answer in zip(
+        states.tolist(), net.hidden(states).tolist(), net.step(states).tolist(), strict=True
+    ):
         assert zeta == oracle_scaffold.fires(A, state, k, radius)
         assert answer == oracle_scaffold.next_sparse_distributed(V, A, state, k, radius)
 
@@ -46,18 +53,26 @@ def test_with_a_radius_it_can_be_certified_and_with_the_nearest_few_it_cannot():
     net = sa.zoo.SparseDistributedMemory(500, radius=11, random_state=0).fit(X)
     assert sa.analysis.supports_certificate(net)
     assert net.hidden(X).sum(axis=1).min() > 0
-    assert not sa.analysis.supports_certificate(sa.zoo.SparseDistributedMemory(500, random_state=0).fit(X))
+    assert not sa.analysis.supports_certificate(
+        sa.zoo.SparseDistributedMemory(500, random_state=0).fit(X)
+    )
 
 
 @pytest.mark.parametrize(("M", "active"), [(1, 1), (8, 1), (80, 4), (500, 10), (5000, 32)])
 def test_few_of_the_hidden_neurons_fire(M, active):
     X = sa.datasets.random_periodic(4, 20, rng=0)
-    assert set(fit_quietly(sa.zoo.SparseDistributedMemory(M, random_state=0), X).hidden(X).sum(axis=1)) == {active}
+    assert set(
+        fit_quietly(sa.zoo.SparseDistributedMemory(M, random_state=0), X).hidden(X).sum(axis=1)
+    ) == {active}
 
 
 @pytest.mark.parametrize(
     ("parameters", "message"),
-    [({"n_hidden": 0}, "n_hidden"), ({"n_hidden": 5, "n_active": 6}, "n_active must be at most 5"), ({"radius": -1}, "radius")],
+    [
+        ({"n_hidden": 0}, "n_hidden"),
+        ({"n_hidden": 5, "n_active": 6}, "n_active must be at most 5"),
+        ({"radius": -1}, "radius"),
+    ],
 )
 def test_senseless_parameters_are_rejected(parameters, message):
     with pytest.raises(ValueError, match=message):
@@ -65,7 +80,9 @@ def test_senseless_parameters_are_rejected(parameters, message):
 
 
 def one_step_and_basin(T, M, k, seeds):
-    """The share of exact steps, and of cues with 10 of 100 units flipped that are right 25 steps on; T different patterns."""
+    """The share of exact steps, and of cues with 10 of 100 units flipped that are right 25 steps
+    on; T different patterns.
+    """
     steps, basins = [], []
     for seed in range(seeds):
         X = np.array(sa.datasets.random_periodic(T + 1, 100, rng=seed))

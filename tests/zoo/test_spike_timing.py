@@ -47,7 +47,12 @@ def test_two_states_change_weights_by_the_definition(n, synapses, seed):
 def test_recall_is_that_of_the_definition(n, adaptation, seed):
     rng = np.random.default_rng(seed)
     X = rng.choice(np.array([-1, 1], dtype=np.int8), size=(5, n))
-    net = fit_quietly(sa.zoo.SpikeTimingMemory(adaptation=adaptation, inhibition=0.2, max_epochs=5, on_conflict="learn"), X)
+    net = fit_quietly(
+        sa.zoo.SpikeTimingMemory(
+            adaptation=adaptation, inhibition=0.2, max_epochs=5, on_conflict="learn"
+        ),
+        X,
+    )
     net.W_ = rng.random((n, n))
     path = [(X[0] > 0).astype(int).tolist()]
     for _ in range(6):
@@ -62,7 +67,9 @@ def test_recall_is_that_of_the_definition(n, adaptation, seed):
 def test_a_network_organises_itself_by_the_definition(n, seed):
     twin = np.random.default_rng(seed)
     W = np.minimum(2 * twin.random((n, n)) / n, 1) * (1 - np.eye(n))
-    expected, nearest = oracle_local.self_organise(W.tolist(), twin.random((60, n)).tolist(), 0.2, 0.1, 2.0, 4.0, **RATES)
+    expected, nearest = oracle_local.self_organise(
+        W.tolist(), twin.random((60, n)).tolist(), 0.2, 0.1, 2.0, 4.0, **RATES
+    )
     assume(nearest > 1e-9)
     net = sa.zoo.SpikeTimingMemory(inhibition=0.1, adaptation=2.0, adaptation_steps=4.0, **RATES)
     net.self_organise(n, 60, drive=0.2, rng=np.random.default_rng(seed))
@@ -116,18 +123,24 @@ def test_a_network_that_organised_itself_is_saved_like_any_other(tmp_path):
 
 @pytest.mark.slow
 def test_cycle_lengths_follow_one_over_l():
-    """The published law, exponent -1, is that of random permutations; in cycles of three, neurons are still adapted."""
+    """The published law, exponent -1, is that of random permutations; in cycles of three, neurons
+    are still adapted.
+    """
     n, runs = 30, 60
     counts = Counter()
     for seed in range(runs):
-        counts.update(cycle_lengths(sa.zoo.SpikeTimingMemory(**CHAINS).self_organise(n, 10_000, rng=seed).W_))
+        counts.update(
+            cycle_lengths(sa.zoo.SpikeTimingMemory(**CHAINS).self_organise(n, 10_000, rng=seed).W_)
+        )
     assert not counts[1] + counts[2]
     bins = [(4, 6), (7, 12), (13, 20), (21, 30)]
     seen = np.array([sum(counts[length] for length in range(a, b + 1)) for a, b in bins])
     law = np.append(0.0, 1 / np.arange(1, n + 1))
     expected = runs * np.array([law[a : b + 1].sum() for a, b in bins])
     assert ((seen - expected) ** 2 / expected).sum() < chi2.isf(1e-3, len(bins))
-    flat = seen.sum() * np.array([b - a + 1 for a, b in bins]) / 27  # all lengths alike: which the test could reject
+    flat = (
+        seen.sum() * np.array([b - a + 1 for a, b in bins]) / 27
+    )  # all lengths alike: which the test could reject
     assert ((seen - flat) ** 2 / flat).sum() > chi2.isf(1e-3, len(bins))
 
 

@@ -26,11 +26,22 @@ def all_weights(net):
 @given(N=st.integers(1, 4), H=st.integers(0, 3), T=st.integers(2, 6), seed=seeds)
 def test_a_presentation_changes_weights_by_the_definition(N, H, T, seed):
     rng = np.random.default_rng(seed)
-    W, X, draws = rng.standard_normal((N + H, N + H + 1)), rng.integers(0, 2, (T, N)).astype(float), rng.random((T - 1, H))
+    W, X, draws = (
+        rng.standard_normal((N + H, N + H + 1)),
+        rng.integers(0, 2, (T, N)).astype(float),
+        rng.random((T - 1, H)),
+    )
     rates = {"eta": 0.3, "trace": 0.6}
     expected = W.tolist()
     total, baseline = oracle_local.stochastic_learning(
-        expected, X.tolist(), draws.tolist(), N, beta=0.7, baseline=-0.4, baseline_rate=0.05, **rates
+        expected,
+        X.tolist(),
+        draws.tolist(),
+        N,
+        beta=0.7,
+        baseline=-0.4,
+        baseline_rate=0.05,
+        **rates,
     )
     neurons = StochasticNeurons(W.copy(), N, 0.7, -0.4)
     _, likelihood = neurons.learn(X, draws, **rates)
@@ -54,7 +65,15 @@ def test_fit_and_recall_are_those_of_the_definition(N, H, seed):
         for x in sequences:
             draws = chance.random((len(x) - 1, H)).tolist()
             of_x, baseline = oracle_local.stochastic_learning(
-                W, (x > 0).astype(int).tolist(), draws, N, beta=1, eta=0.05, trace=0.5, baseline=baseline, baseline_rate=0.05
+                W,
+                (x > 0).astype(int).tolist(),
+                draws,
+                N,
+                beta=1,
+                eta=0.05,
+                trace=0.5,
+                baseline=baseline,
+                baseline_rate=0.05,
             )
             total += of_x
         losses.append(-total / (5 * N))
@@ -69,7 +88,9 @@ def test_fit_and_recall_are_those_of_the_definition(N, H, seed):
 def test_without_hidden_neurons_one_transition_is_a_step_up_the_gradient_of_logistic_regression():
     rng = np.random.default_rng(0)
     X = rng.choice(np.array([-1, 1], dtype=np.int8), size=(30, 6))
-    net = fit_quietly(sa.zoo.StochasticMemory(0, beta=1.3, eta=1e-7, max_epochs=1, on_conflict="learn"), X)
+    net = fit_quietly(
+        sa.zoo.StochasticMemory(0, beta=1.3, eta=1e-7, max_epochs=1, on_conflict="learn"), X
+    )
 
     def likelihood(W):
         u = 1.3 * ((X[:-1] > 0) @ W[:, :-1].T + W[:, -1])
@@ -79,16 +100,25 @@ def test_without_hidden_neurons_one_transition_is_a_step_up_the_gradient_of_logi
     for i, j in np.ndindex(*moved.shape):
         step = np.zeros_like(moved)
         step[i, j] = small
-        assert moved[i, j] == pytest.approx((likelihood(step) - likelihood(-step)) / (2 * small), rel=1e-4, abs=1e-4)
+        assert moved[i, j] == pytest.approx(
+            (likelihood(step) - likelihood(-step)) / (2 * small), rel=1e-4, abs=1e-4
+        )
 
 
 def test_without_hidden_neurons_it_comes_to_rest_where_logistic_regression_has_its_optimum():
     rng = np.random.default_rng(1)
-    X = rng.choice(np.array([-1, 1], dtype=np.int8), size=(80, 4))  # far too many transitions to be separable
+    X = rng.choice(
+        np.array([-1, 1], dtype=np.int8), size=(80, 4)
+    )  # far too many transitions to be separable
     active = (X > 0).astype(float)
-    fits = [LogisticRegression(C=1e8, tol=1e-10, max_iter=10_000).fit(active[:-1], active[1:, i]) for i in range(4)]
+    fits = [
+        LogisticRegression(C=1e8, tol=1e-10, max_iter=10_000).fit(active[:-1], active[1:, i])
+        for i in range(4)
+    ]
     best = np.array([[*fit.coef_[0], fit.intercept_[0]] for fit in fits])
-    net = fit_quietly(sa.zoo.StochasticMemory(0, eta=0.01, max_epochs=300, tol=0, on_conflict="learn"), X)
+    net = fit_quietly(
+        sa.zoo.StochasticMemory(0, eta=0.01, max_epochs=300, tol=0, on_conflict="learn"), X
+    )
     np.testing.assert_allclose(all_weights(net), best, atol=0.15)
     rest = fit_quietly(sa.zoo.StochasticMemory(0, eta=1e-7, max_epochs=1, on_conflict="learn"), X)
     start = all_weights(rest) / 1e-7
@@ -111,12 +141,16 @@ def test_hidden_neurons_remember_what_no_visible_state_shows(seed):
         perceptron,
         sa.zoo.HebbianMemory(on_conflict="learn"),
     ):
-        assert fit_quietly(visible, X).score(X) <= 3 / 5  # A has three successors, and a visible state can call only one
+        assert (
+            fit_quietly(visible, X).score(X) <= 3 / 5
+        )  # A has three successors, and a visible state can call only one
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_hidden_weights_that_learn_do_better_than_fixed_ones(seed):
-    """The same network with the same chance, where weights to hidden neurons are put back after every presentation."""
+    """The same network with the same chance, where weights to hidden neurons are put back after
+    every presentation.
+    """
     A, B, C = sa.datasets.random_sequences(1, 3, 10, rng=seed)
     X = np.array([A, B, A, C])
     options = {"max_epochs": 1, "on_conflict": "learn", "random_state": seed}
@@ -132,7 +166,9 @@ def test_hidden_weights_that_learn_do_better_than_fixed_ones(seed):
 
 def test_chance_comes_from_the_seed_alone_and_recall_has_none():
     X = sa.datasets.random_periodic(6, 20, rng=0)
-    one, other = (fit_quietly(sa.zoo.StochasticMemory(10, max_epochs=20, random_state=3), X) for _ in range(2))
+    one, other = (
+        fit_quietly(sa.zoo.StochasticMemory(10, max_epochs=20, random_state=3), X) for _ in range(2)
+    )
     assert np.array_equal(all_weights(one), all_weights(other))
     assert np.array_equal(one.recall(X[0], steps=9), one.recall(X[0], steps=9))
     assert np.array_equal(one.sample(X[0], steps=9, rng=1), other.sample(X[0], steps=9, rng=1))

@@ -1,4 +1,6 @@
-"""Rate networks that are trained by least squares (innate training, PINning), and BCPNN as a network of rates."""
+"""Rate networks that are trained by least squares (innate training, PINning), and BCPNN as a
+network of rates.
+"""
 
 import numpy as np
 import pytest
@@ -16,7 +18,8 @@ from seqattractor.zoo.pinned import run_pinning
 CASES = settings(max_examples=30, deadline=None)
 
 
-# -- recursive least squares ------------------------------------------------------------------------------------
+# -- recursive least squares
+# ------------------------------------------------------------------------------------
 
 
 @CASES
@@ -33,7 +36,12 @@ def test_pinning_is_what_the_plain_loop_does(seed, N, steps):
 
 
 @CASES
-@given(seed=st.integers(0, 2**32 - 1), n=st.integers(2, 7), steps=st.integers(1, 8), every=st.integers(1, 3))
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    n=st.integers(2, 7),
+    steps=st.integers(1, 8),
+    every=st.integers(1, 3),
+)
 def test_innate_training_is_what_the_plain_loop_does(seed, n, steps, every):
     rng = np.random.default_rng(seed)
     there = rng.random((n, n)) < 0.6
@@ -43,11 +51,25 @@ def test_innate_training_is_what_the_plain_loop_does(seed, n, steps, every):
     for i in range(n):
         sources[i, : counts[i]] = np.flatnonzero(there[i])
         weights[i, : counts[i]] = rng.normal(size=counts[i])
-    W = [[None if not there[i, j] else weights[i, list(sources[i]).index(j)] for j in range(n)] for i in range(n)]
-    drive, wanted, x = rng.normal(size=(steps, n)), rng.uniform(-1, 1, (steps, n)), rng.normal(size=n)
+    W = [
+        [None if not there[i, j] else weights[i, list(sources[i]).index(j)] for j in range(n)]
+        for i in range(n)
+    ]
+    drive, wanted, x = (
+        rng.normal(size=(steps, n)),
+        rng.uniform(-1, 1, (steps, n)),
+        rng.normal(size=n),
+    )
     n_plastic = int(rng.integers(0, n + 1))
     expected, rates = oracle.innate(
-        W, n_plastic, drive, wanted, [np.eye(counts[i]) for i in range(n_plastic)], x, every, tau=10.0
+        W,
+        n_plastic,
+        drive,
+        wanted,
+        [np.eye(counts[i]) for i in range(n_plastic)],
+        x,
+        every,
+        tau=10.0,
     )
     P = np.tile(np.eye(K), (n_plastic, 1, 1))
     found = run_innate(Wiring(weights, sources, counts), drive, wanted, P, x, 10.0, every)
@@ -58,7 +80,8 @@ def test_innate_training_is_what_the_plain_loop_does(seed, n, steps, every):
 
 
 def test_least_squares_of_a_fixed_task_come_to_ridge_regression():
-    # A unit that does not feed back: its weights after all samples are those of ridge regression around the first ones.
+    # A unit that does not feed back: its weights after all samples are those of ridge regression
+    # around the first ones.
     rng = np.random.default_rng(0)
     r, f, w, P = rng.normal(size=(50, 4)), rng.normal(size=50), rng.normal(size=4), np.eye(4) / 2.0
     ridge = w + np.linalg.solve(r.T @ r + 2.0 * np.eye(4), r.T @ (f - r @ w))
@@ -68,12 +91,15 @@ def test_least_squares_of_a_fixed_task_come_to_ridge_regression():
     np.testing.assert_allclose(w, ridge, rtol=1e-9)
 
 
-# -- PINning ----------------------------------------------------------------------------------------------------
+# -- PINning
+# --------------------------------------------------------------------------------------------------
 
 
 def test_a_pinned_network_learns_and_its_weights_moved_only_where_they_may():
     X = sa.datasets.random_periodic(6, 60, rng=0)
-    half, none = (fit_quietly(sa.zoo.PinnedRateMemory(0.5, max_epochs=e, random_state=3), X) for e in (100, 1))
+    half, none = (
+        fit_quietly(sa.zoo.PinnedRateMemory(0.5, max_epochs=e, random_state=3), X) for e in (100, 1)
+    )
     assert half.converged_
     assert half.score(X) == 1
     assert sa.retrieved(half.recall(X[0], steps=12), X)
@@ -89,16 +115,25 @@ def test_a_pinned_network_separates_several_open_sequences():
         np.testing.assert_array_equal(net.recall(X[0], steps=3), X)
 
 
-# -- innate training --------------------------------------------------------------------------------------------
+# -- innate training
+# --------------------------------------------------------------------------------------------
 
 
 def test_practice_tames_chaos():
-    # Without practice paths that begin a little apart go their own ways; with it they come together again.
+    # Without practice paths that begin a little apart go their own ways; with it they come together
+    # again.
     X = sa.datasets.random_periodic(10, 30, rng=2)
     cues, apart = np.stack([sa.noise.flip(X[0], 1, rng=seed) for seed in range(10)]), []
     for fraction in (0.6, 0.0):
-        net = fit_quietly(sa.zoo.InnateTrajectoryMemory(150, plastic_fraction=fraction, trials=20, random_state=0), X)
-        distance = np.abs(net.activity(cues, steps=9) - net.activity(X[0], steps=9)).mean(axis=(0, 2))
+        net = fit_quietly(
+            sa.zoo.InnateTrajectoryMemory(
+                150, plastic_fraction=fraction, trials=20, random_state=0
+            ),
+            X,
+        )
+        distance = np.abs(net.activity(cues, steps=9) - net.activity(X[0], steps=9)).mean(
+            axis=(0, 2)
+        )
         apart.append(distance[5:].mean())
     assert apart[0] < 0.5 * apart[1]
 
@@ -110,14 +145,17 @@ def test_noise_on_what_it_answers_does_not_reach_an_innate_network():
     np.testing.assert_array_equal(quiet[1:], noisy[1:])
 
 
-# -- columns ----------------------------------------------------------------------------------------------------
+# -- columns
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("closed", [True, False])
 @pytest.mark.parametrize("n", [1, 2, 4])
 def test_averages_of_traces_are_those_of_the_differential_equation(n, closed):
     ours = slot_averages(n, 10.0, 12.0, 3.0, closed=closed)
-    for average, truth in zip(ours, oracle.trace_averages(n, 10.0, 12.0, 3.0, closed, dt=0.01), strict=True):
+    for average, truth in zip(
+        ours, oracle.trace_averages(n, 10.0, 12.0, 3.0, closed, dt=0.01), strict=True
+    ):
         np.testing.assert_allclose(average, truth, atol=1e-3)
 
 
@@ -125,7 +163,9 @@ def test_averages_of_traces_are_those_of_the_differential_equation(n, closed):
 def test_columns_are_held_for_the_time_that_the_theory_predicts(g_a):
     X = np.kron(np.eye(6), np.ones(6)) * 2 - 1  # every pattern has a group of units of its own
     X = np.vstack([X, X[:1]]).astype(np.int8)
-    net = sa.zoo.BayesianColumnMemory(36, g_a=g_a, tau_a=100.0, dt=0.2, read_out_interval=1.0).fit(X)
+    net = sa.zoo.BayesianColumnMemory(36, g_a=g_a, tau_a=100.0, dt=0.2, read_out_interval=1.0).fit(
+        X
+    )
     path = net.recall(X[0], steps=900)
     at = (path[:, None] == X[:-1]).all(axis=2).argmax(axis=1)
     changes = np.flatnonzero(np.diff(at))
@@ -152,7 +192,8 @@ def test_too_weak_adaptation_holds_a_pattern_for_ever():
     assert (net.recall(X[0], steps=100) == X[0]).all()
 
 
-# -- all three --------------------------------------------------------------------------------------------------
+# -- all three
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["bcpnn", "innate", "pinning"])

@@ -1,4 +1,6 @@
-"""Where the network ends up: limit cycles and fixed points from many starts, stored and spurious ones."""
+"""Where the network ends up: limit cycles and fixed points from many starts, stored and spurious
+ones.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,8 @@ from seqattractor.sequences import Patterns, check_sequences, split, stack_conte
 from seqattractor.sequences._patterns import period
 
 Ids = NDArray[np.int64]
-# Latent variables that agree to this many decimals are the same: real numbers hardly ever come back exactly.
+# Latent variables that agree to this many decimals are the same: real numbers hardly ever come back
+# exactly.
 _DECIMALS = 6
 
 
@@ -36,10 +39,14 @@ class Attractor(Result):
     starts: int
     """How many of the starts came to it."""
     stored: int | None
-    """The number of the stored sequence that it is, or None: then it is spurious, or where an open sequence leads."""
+    """The number of the stored sequence that it is, or None: then it is spurious, or where an open
+    sequence leads.
+    """
     mirror_of: int | None = None
-    """The number of the stored sequence of which it is the mirror image, all units inverted. A network without thresholds and
-    biases stores these too: its dynamics is the same with all signs reversed."""
+    """The number of the stored sequence of which it is the mirror image, all units inverted. A
+    network without thresholds and biases stores these too: its dynamics is the same with all signs
+    reversed.
+    """
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
         return np.array(self.patterns, dtype=dtype, copy=copy)
@@ -66,7 +73,12 @@ class Attractor(Result):
         """The patterns of one round."""
         return NamedAxes(
             {"patterns": (("time", "unit"), self.patterns, "patterns of one round")},
-            attributes={"name": self.name, "starts": self.starts, "stored": self.stored, "mirror_of": self.mirror_of},
+            attributes={
+                "name": self.name,
+                "starts": self.starts,
+                "stored": self.stored,
+                "mirror_of": self.mirror_of,
+            },
         )
 
 
@@ -81,8 +93,8 @@ class Attractors(Result):
     transient : ndarray of int, shape (B,)
         The steps from each start to its attractor; -1 where unfinished.
     reached : list of SuccessRate
-        How many starts came to each stored sequence, at any time and in any phase: into its loop, or, if it is open, through its
-        last transition, wherever they joined it.
+        How many starts came to each stored sequence, at any time and in any phase: into its loop,
+        or, if it is open, through its last transition, wherever they joined it.
     loops : list of bool
         Whether each stored sequence is a loop.
     """
@@ -112,18 +124,34 @@ class Attractors(Result):
 
     def rows(self) -> Iterable[dict[str, Any]]:
         """One row per attractor: what it is, its period, and how many starts came to it."""
-        return ({"attractor": a.name, "period": a.period, "starts": a.starts} for a in self.attractors)
+        return (
+            {"attractor": a.name, "period": a.period, "starts": a.starts} for a in self.attractors
+        )
 
     def _named_axes(self) -> NamedAxes:
-        """Attractors, starts and stored sequences; the patterns of an attractor are in its own `to_xarray`."""
+        """Attractors, starts and stored sequences; the patterns of an attractor are in its own
+        `to_xarray`.
+        """
         each = self.attractors
         return NamedAxes(
             {
                 "period": ("attractor", [a.period for a in each], "patterns of one round"),
                 "starts": ("attractor", [a.starts for a in each], "starts that came to it"),
-                "which": ("start", self.which, "attractor of each start; -1 where the run ended before"),
-                "transient": ("start", self.transient, "steps to the attractor; -1 where the run ended before"),
-                "reached": ("sequence", [rate.successes for rate in self.reached], "starts that came to the stored sequence"),
+                "which": (
+                    "start",
+                    self.which,
+                    "attractor of each start; -1 where the run ended before",
+                ),
+                "transient": (
+                    "start",
+                    self.transient,
+                    "steps to the attractor; -1 where the run ended before",
+                ),
+                "reached": (
+                    "sequence",
+                    [rate.successes for rate in self.reached],
+                    "starts that came to the stored sequence",
+                ),
                 "loop": ("sequence", self.loops, "whether the stored sequence is a loop"),
             },
             {"name": ("attractor", [a.name for a in each], "what it is")},
@@ -150,7 +178,8 @@ class Attractors(Result):
     def _about_stored(self) -> str:
         """How many starts came to stored sequences, and what that means."""
         counts = [
-            f"{rate.successes} of {rate.trials} starts came {'into the loop' if loop else 'through the end'} of sequence {s}"
+            f"{rate.successes} of {rate.trials} starts came "
+            f"{'into the loop' if loop else 'through the end'} of sequence {s}"
             for s, (rate, loop) in enumerate(zip(self.reached[:5], self.loops, strict=False))
         ]
         if not counts:
@@ -172,15 +201,17 @@ def find_attractors(
 ) -> Attractors:
     """Run the network from many starts until its states come back.
 
-    The dynamics is deterministic, so a state that has been seen before, from whichever start, leads where it led then: every
-    state is computed once. The slow or latent variables of a network that has such are part of its state; real numbers among
-    them count as equal if they agree to six decimals.
+    The dynamics is deterministic, so a state that has been seen before, from whichever start, leads
+    where it led then: every state is computed once. The slow or latent variables of a network that
+    has such are part of its state; real numbers among them count as equal if they agree to six
+    decimals.
 
     Parameters
     ----------
     net : SequenceMemory
         A network that has learned.
-    X : array of +-1, shape (T, N), a list of arrays of shape (T_s, N), or array of shape (S, T, N), optional
+    X : array of +-1, shape (T, N), a list of arrays of shape (T_s, N), or array of shape (S, T, N),
+    optional
         The stored sequences, to distinguish stored attractors from spurious ones.
     lengths : array of shape (S,), optional
     starts : int or array of +-1, shape (B, N), or (B, order, N) with a context
@@ -211,7 +242,9 @@ def find_attractors(
     max_steps = check_count(max_steps, "max_steps")
     flips = None if flips is None else check_count(flips, "flips", 0)
     sequences = [] if X is None else list(split(*check_sequences(X, lengths, order=net.order_)))
-    graph = _Graph(net, _starts(net, sequences, starts, flips, as_generator(rng, "attractors")), max_steps)
+    graph = _Graph(
+        net, _starts(net, sequences, starts, flips, as_generator(rng, "attractors")), max_steps
+    )
     return _summarise(graph, sequences)
 
 
@@ -242,13 +275,19 @@ class _Graph:
             at = numbers[fresh]
 
     def _number(self, run: Run) -> tuple[Ids, Ids]:
-        """The numbers of some states with what they carry, and the places of those not seen before, each once."""
+        """The numbers of some states with what they carry, and the places of those not seen before,
+        each once.
+        """
         names = names_of(run.states)
-        # Adding zero makes -0.0 a 0.0; digests, because all variables at every step of every run would fill the memory.
+        # Adding zero makes -0.0 a 0.0; digests, because all variables at every step of every run
+        # would fill the memory.
         carried = None if run.memory is None else np.round(run.memory, _DECIMALS) + 0
         numbers, fresh = np.empty(len(names), dtype=np.int64), []
         for k, name in enumerate(names):
-            key = (name, b"" if carried is None else blake2b(carried[k].tobytes(), digest_size=16).digest())
+            key = (
+                name,
+                b"" if carried is None else blake2b(carried[k].tobytes(), digest_size=16).digest(),
+            )
             number = self._ids.setdefault(key, len(self.names))
             if number == len(self.names):
                 self.names.append(name)
@@ -259,23 +298,35 @@ class _Graph:
 
     def patterns(self, numbers: list[int]) -> Patterns:
         """The newest pattern of each of some states, (n, N)."""
-        packed = np.frombuffer(b"".join(self.names[k] for k in numbers), dtype=np.uint8).reshape(len(numbers), -1)
+        packed = np.frombuffer(b"".join(self.names[k] for k in numbers), dtype=np.uint8).reshape(
+            len(numbers), -1
+        )
         N = self.net.n_features_in_
         bits = np.unpackbits(packed, axis=1, count=N * self.net.order_)[:, -N:]
         return np.where(bits, 1, -1).astype(np.int8)
 
     def next_name(self, number: int, held: frozenset[bytes]) -> bytes | None:
-        """The name of the next state; of a network that dwells, of the first other one among the states `held`."""
+        """The name of the next state; of a network that dwells, of the first other one among the
+        states `held`.
+        """
         own, seen = self.names[number], set()
         number = self.successor[number]
-        while held and number >= 0 and number not in seen and (self.names[number] == own or self.names[number] not in held):
+        while (
+            held
+            and number >= 0
+            and number not in seen
+            and (self.names[number] == own or self.names[number] not in held)
+        ):
             seen.add(number)
             number = self.successor[number]
         return self.names[number] if number >= 0 else None
 
     def cycles(self) -> tuple[list[list[int]], Ids, Ids]:
-        """All cycles, and for each state its cycle and its distance to it; both are -1 where the run ended before."""
-        # The last entry stands for what follows a state numbered -1: nothing known. -2 is not visited yet.
+        """All cycles, and for each state its cycle and its distance to it; both are -1 where the
+        run ended before.
+        """
+        # The last entry stands for what follows a state numbered -1: nothing known. -2 is not
+        # visited yet.
         cycle_of, distance = np.full(len(self.names) + 1, -2), np.full(len(self.names) + 1, -1)
         cycle_of[-1] = -1
         cycles: list[list[int]] = []
@@ -290,7 +341,10 @@ class _Graph:
                 cycle_of[loop], distance[loop] = len(cycles), 0
                 cycles.append(loop)
             for state in reversed(path):
-                cycle_of[state], distance[state] = cycle_of[at], distance[at] + 1 if cycle_of[at] >= 0 else -1
+                cycle_of[state], distance[state] = (
+                    cycle_of[at],
+                    distance[at] + 1 if cycle_of[at] >= 0 else -1,
+                )
                 at = state
         return cycles, cycle_of[:-1], distance[:-1]
 
@@ -302,29 +356,50 @@ def _summarise(graph: _Graph, sequences: list[Patterns]) -> Attractors:
     counts = np.bincount(ends[ends >= 0], minlength=len(cycles))
     order = np.argsort(-counts, kind="stable")
     rounds = [period(x, graph.net.order_) for x in sequences]
-    loops = {_loop_key(x[: rounds[s]]): s for s, x in reversed(list(enumerate(sequences))) if rounds[s]}
+    loops = {
+        _loop_key(x[: rounds[s]]): s for s, x in reversed(list(enumerate(sequences))) if rounds[s]
+    }
     stored = np.concatenate(sequences) if sequences and graph.net.traits().dwells else None
     attractors = []
     for c in order:
         patterns = _once_round(graph.patterns(cycles[c]))
         s = loops.get(_loop_key(_without_stays(patterns, stored)))
         mirror = None if s is not None else loops.get(_loop_key(_without_stays(-patterns, stored)))
-        attractors.append(Attractor(patterns if s is None else sequences[s][: rounds[s]].copy(), int(counts[c]), s, mirror))
+        attractors.append(
+            Attractor(
+                patterns if s is None else sequences[s][: rounds[s]].copy(),
+                int(counts[c]),
+                s,
+                mirror,
+            )
+        )
     rank = np.append(np.argsort(order), -1)
     held = frozenset() if stored is None else frozenset(names_of(stored))
     reached = [
-        sum(a.starts for a in attractors if a.stored == s) if rounds[s] else int(_passes_end(graph, x, held)[graph.first].sum())
+        sum(a.starts for a in attractors if a.stored == s)
+        if rounds[s]
+        else int(_passes_end(graph, x, held)[graph.first].sum())
         for s, x in enumerate(sequences)
     ]
     rates = [SuccessRate(count, len(ends)) for count in reached]
-    return Attractors(tuple(attractors), rank[ends], distance[graph.first], rates, [once is not None for once in rounds])
+    return Attractors(
+        tuple(attractors),
+        rank[ends],
+        distance[graph.first],
+        rates,
+        [once is not None for once in rounds],
+    )
 
 
 def _passes_end(graph: _Graph, sequence: Patterns, held: frozenset[bytes]) -> NDArray[np.bool_]:
     """Which states lead through the last transition of an open sequence."""
     before, last = names_of(stack_context(sequence, graph.net.order_)[-2:])
-    passes = np.array([name == before and graph.next_name(k, held) == last for k, name in enumerate(graph.names)] + [False])
-    # Look 1, 2, 4, ... steps ahead; the last entry is what follows a state numbered -1: nothing known.
+    passes = np.array(
+        [name == before and graph.next_name(k, held) == last for k, name in enumerate(graph.names)]
+        + [False]
+    )
+    # Look 1, 2, 4, ... steps ahead; the last entry is what follows a state numbered -1: nothing
+    # known.
     ahead = np.array([*graph.successor, -1])
     for _ in range(len(ahead).bit_length()):
         passes, ahead = passes | passes[ahead], ahead[ahead]
@@ -334,12 +409,16 @@ def _passes_end(graph: _Graph, sequence: Patterns, held: frozenset[bytes]) -> ND
 def _once_round(patterns: Patterns) -> Patterns:
     """One round of a cycle of patterns: its memory may take several rounds to come back."""
     n = len(patterns)
-    period = next(p for p in range(1, n + 1) if n % p == 0 and np.array_equal(patterns[p:], patterns[: n - p]))
+    period = next(
+        p for p in range(1, n + 1) if n % p == 0 and np.array_equal(patterns[p:], patterns[: n - p])
+    )
     return patterns[:period]
 
 
 def _without_stays(patterns: Patterns, stored: Patterns | None) -> Patterns:
-    """A cycle of a network that dwells as the stored patterns that it goes through, each stay once; of others as it is."""
+    """A cycle of a network that dwells as the stored patterns that it goes through, each stay once;
+    of others as it is.
+    """
     if stored is None:
         return patterns
     seen = passages(patterns, stored)
@@ -349,14 +428,20 @@ def _without_stays(patterns: Patterns, stored: Patterns | None) -> Patterns:
 
 
 def _loop_key(patterns: Patterns) -> bytes:
-    """A name of a cycle that does not depend on where it is entered: its smallest rotation, by the bytes of the patterns."""
+    """A name of a cycle that does not depend on where it is entered: its smallest rotation, by the
+    bytes of the patterns.
+    """
     rows = names_of(patterns)
     least = min(rows)
     return min(b"".join(rows[k:] + rows[:k]) for k, row in enumerate(rows) if row == least)
 
 
 def _starts(
-    net: SequenceMemory, sequences: list[Patterns], starts: int | ArrayLike, flips: int | None, rng: np.random.Generator
+    net: SequenceMemory,
+    sequences: list[Patterns],
+    starts: int | ArrayLike,
+    flips: int | None,
+    rng: np.random.Generator,
 ) -> Patterns:
     """The starts as (B, order * N)."""
     N, order = net.n_features_in_, net.order_
@@ -368,7 +453,10 @@ def _starts(
     if flips is None:
         return rng.choice(np.array([-1, 1], dtype=np.int8), size=(count, order * N))
     if not sequences:
-        raise ValueError("flips start from stored patterns: give the sequences X too, or leave flips out for random starts.")
+        raise ValueError(
+            "flips start from stored patterns: give the sequences X too, or leave flips out for "
+            "random starts."
+        )
     stored = np.concatenate([stack_context(x, order)[:-1] for x in sequences])
     chosen = stored[np.arange(count) % len(stored)]
     return flip(chosen.reshape(-1, N), flips, rng).reshape(chosen.shape)

@@ -1,7 +1,9 @@
-"""Linear algebra and linear programming on whole numbers: what turns a floating-point solution into a proof.
+"""Linear algebra and linear programming on whole numbers: what turns a floating-point solution into
+a proof.
 
-Systems are solved modulo a prime and lifted p-adically (Dixon's method), so that the work stays in int64 arrays and only the
-answer is made of long Python integers. The simplex method on whole numbers has the last word where floating point cannot decide.
+Systems are solved modulo a prime and lifted p-adically (Dixon's method), so that the work stays in
+int64 arrays and only the answer is made of long Python integers. The simplex method on whole
+numbers has the last word where floating point cannot decide.
 """
 
 from __future__ import annotations
@@ -20,9 +22,11 @@ Integers = NDArray[Any]
 
 
 def kernel_vector(A: Integers, near: NDArray[np.float64]) -> Integers | None:
-    """Return a whole-number vector v with A v = 0 exactly, in nearly the direction of `near`, or None if only zero solves it.
+    """Return a whole-number vector v with A v = 0 exactly, in nearly the direction of `near`, or
+    None if only zero solves it.
 
-    `near` is a solution up to rounding, of largest entry about 1; its free coordinates are rounded to `_BITS` bits.
+    `near` is a solution up to rounding, of largest entry about 1; its free coordinates are rounded
+    to `_BITS` bits.
     """
     rows, columns, _ = reduce_mod_p(A)
     free = np.setdiff1d(np.arange(A.shape[1]), columns)
@@ -39,12 +43,16 @@ def kernel_vector(A: Integers, near: NDArray[np.float64]) -> Integers | None:
 
 
 def solve(A: Integers, b: Integers) -> tuple[Integers, int]:
-    """Solve A x = b for a square matrix that is invertible modulo the prime: x = numerators / denominator, exactly."""
+    """Solve A x = b for a square matrix that is invertible modulo the prime: x = numerators /
+    denominator, exactly.
+    """
     inverse = reduce_mod_p(np.column_stack([A, np.eye(len(A), dtype=np.int64)]))[2][:, len(A) :]
-    # Hadamard's bound on numerators and denominator (Cramer's rule), with a digit to spare, gives how many digits fix x.
+    # Hadamard's bound on numerators and denominator (Cramer's rule), with a digit to spare, gives
+    # how many digits fix x.
     bits = float(np.log2(np.maximum(np.linalg.norm(A.astype(np.float64), axis=1), 1.0)).sum())
     bits += math.log2(max(1.0, float(np.abs(b).max(initial=0)) * math.sqrt(len(b))))
-    # The residual is never much larger than a row's sum of sizes, so that sums stay in int64, but for huge entries.
+    # The residual is never much larger than a row's sum of sizes, so that sums stay in int64, but
+    # for huge entries.
     exact = A.astype(np.int64 if np.abs(A).sum(axis=1).max(initial=0) < 2**31 else object)
     residual, modulus, x = b, 1, np.zeros(len(b), dtype=object)
     for _ in range(math.ceil((2 * bits + 3) / math.log2(_P)) + 1):
@@ -56,9 +64,11 @@ def solve(A: Integers, b: Integers) -> tuple[Integers, int]:
 
 
 def reduce_mod_p(A: Integers) -> tuple[list[int], list[int], Integers]:
-    """Pivot rows and pivot columns of A modulo the prime, and its reduced row echelon form (Gauss-Jordan elimination).
+    """Pivot rows and pivot columns of A modulo the prime, and its reduced row echelon form
+    (Gauss-Jordan elimination).
 
-    The number of pivots is the rank, unless the prime divides all the largest minors: then it is less.
+    The number of pivots is the rank, unless the prime divides all the largest minors: then it is
+    less.
     """
     work = A.astype(np.int64) % _P
     order = np.arange(len(work))
@@ -79,14 +89,18 @@ def reduce_mod_p(A: Integers) -> tuple[list[int], list[int], Integers]:
 
 
 def _common_fraction(x: Integers, modulus: int, bound: int) -> tuple[Integers, int]:
-    """Write all entries, known up to multiples of the modulus, as fractions with one denominator, numerators up to the bound."""
+    """Write all entries, known up to multiples of the modulus, as fractions with one denominator,
+    numerators up to the bound.
+    """
     numerators, denominator = np.zeros(len(x), dtype=object), 1
     for k, residue in enumerate(x):
-        # Once the common denominator is known the entry is a small whole number (perhaps a negative one).
+        # Once the common denominator is known the entry is a small whole number (perhaps a negative
+        # one).
         scaled = residue * denominator % modulus
         numerators[k] = scaled - modulus if scaled > modulus // 2 else scaled
         if abs(numerators[k]) > bound:
-            # scaled = top / bottom (mod modulus) with both small: then scaled / modulus is nearly a fraction over `bottom`.
+            # scaled = top / bottom (mod modulus) with both small: then scaled / modulus is nearly a
+            # fraction over `bottom`.
             near = Fraction(scaled, modulus).limit_denominator(bound)
             numerators[k] = scaled * near.denominator - near.numerator * modulus
             numerators[:k] *= near.denominator
@@ -94,15 +108,19 @@ def _common_fraction(x: Integers, modulus: int, bound: int) -> tuple[Integers, i
     return numerators, denominator
 
 
-def combine_or_separate(rows: Integers, strict: NDArray[np.bool_]) -> tuple[Integers | None, Integers | None]:
-    """Find lambda >= 0 with lambda . rows = 0 and weight on a strict row, or w with rows w >= 0 and > 0 on the strict rows.
+def combine_or_separate(
+    rows: Integers, strict: NDArray[np.bool_]
+) -> tuple[Integers | None, Integers | None]:
+    """Find lambda >= 0 with lambda . rows = 0 and weight on a strict row, or w with rows w >= 0 and
+    > 0 on the strict rows.
 
-    Exactly one of the two exists (Motzkin's theorem of the alternative). Phase 1 of the simplex method with Bland's rule,
-    which cannot cycle, on an integer tableau whose entries share one denominator. Rows are (n, d); returns lambda, (n,), and w,
-    (d,), of which one is None.
+    Exactly one of the two exists (Motzkin's theorem of the alternative). Phase 1 of the simplex
+    method with Bland's rule, which cannot cycle, on an integer tableau whose entries share one
+    denominator. Rows are (n, d); returns lambda, (n,), and w, (d,), of which one is None.
     """
     n, d = rows.shape
-    # rows^T lambda = 0 and strict . lambda = 1, with an artificial variable for each equation; the last row holds their sum.
+    # rows^T lambda = 0 and strict . lambda = 1, with an artificial variable for each equation; the
+    # last row holds their sum.
     tableau = np.zeros((d + 2, n + d + 2), dtype=object)
     tableau[:-1, :n] = np.vstack([rows.T, strict])
     tableau[:-1, n:-1] = np.eye(d + 1, dtype=np.int64)
@@ -123,5 +141,6 @@ def combine_or_separate(rows: Integers, strict: NDArray[np.bool_]) -> tuple[Inte
         combination = np.zeros(n + d + 1, dtype=object)
         combination[basis] = tableau[:-1, -1]
         return combination[:n], None
-    # The reduced costs of the artificial variables hold the dual solution pi: pi . column <= 0, and pi . right-hand side > 0.
+    # The reduced costs of the artificial variables hold the dual solution pi: pi . column <= 0, and
+    # pi . right-hand side > 0.
     return None, -(tableau[-1, n:-2] + denominator)

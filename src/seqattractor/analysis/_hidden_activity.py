@@ -1,4 +1,6 @@
-"""What the hidden neurons do: how sparse and how selective their codes are, how much alike, and whether they follow P."""
+"""What the hidden neurons do: how sparse and how selective their codes are, how much alike, and
+whether they follow P.
+"""
 
 from __future__ import annotations
 
@@ -27,10 +29,12 @@ class HiddenActivity(Result):
     active : ndarray of bool, shape (n, M)
         Which hidden neurons are active (+1, or 1 in a sparse network) at each of the n transitions.
     follows_P : float or None
-        The fraction of hidden states that equal their targets sign(P x(t+1)), where the network has learned such targets; here
-        and below P is P + lambda Q if the targets themselves are learned.
+        The fraction of hidden states that equal their targets sign(P x(t+1)), where the network has
+        learned such targets; here and below P is P + lambda Q if the targets themselves are
+        learned.
     decoded_by_P : float or None
-        The fraction of units of x(t+1) that sign(P^+ y(t)) gives back: the code holds the next pattern, whatever V (section 5.1).
+        The fraction of units of x(t+1) that sign(P^+ y(t)) gives back: the code holds the next
+        pattern, whatever V (section 5.1).
     """
 
     _drawn_by = "code_overlap"
@@ -55,7 +59,9 @@ class HiddenActivity(Result):
 
     @property
     def selectivity(self) -> NDArray[np.float64]:
-        """The information of each neuron about the pattern, in bits: the entropy of being active, shape (M,); at most 1."""
+        """The information of each neuron about the pattern, in bits: the entropy of being active,
+        shape (M,); at most 1.
+        """
         p = self.rate
         with np.errstate(divide="ignore", invalid="ignore"):
             bits = -(p * np.log2(p) + (1 - p) * np.log2(1 - p))
@@ -63,7 +69,9 @@ class HiddenActivity(Result):
 
     @property
     def overlap(self) -> NDArray[np.float64]:
-        """The fraction of equal neurons less that of different ones, of every pair of codes, shape (n, n)."""
+        """The fraction of equal neurons less that of different ones, of every pair of codes, shape
+        (n, n).
+        """
         code = np.where(self.active, 1.0, -1.0)
         return np.asarray(code @ code.T / code.shape[1])
 
@@ -75,16 +83,26 @@ class HiddenActivity(Result):
     def rows(self) -> Iterable[dict[str, Any]]:
         """One row per hidden neuron: how often it is active, and its information in bits."""
         pairs = zip(self.rate.tolist(), self.selectivity.tolist(), strict=True)
-        return ({"neuron": i, "rate": rate, "selectivity": bits} for i, (rate, bits) in enumerate(pairs))
+        return (
+            {"neuron": i, "rate": rate, "selectivity": bits} for i, (rate, bits) in enumerate(pairs)
+        )
 
     def _named_axes(self) -> NamedAxes:
         """Transitions and hidden neurons."""
         return NamedAxes(
             {
-                "active": (("transition", "neuron"), self.active, "whether a hidden neuron is active"),
+                "active": (
+                    ("transition", "neuron"),
+                    self.active,
+                    "whether a hidden neuron is active",
+                ),
                 "sparseness": ("transition", self.sparseness, "fraction of active neurons"),
                 "rate": ("neuron", self.rate, "fraction of transitions at which it is active"),
-                "selectivity": ("neuron", self.selectivity, "information about the pattern, in bits"),
+                "selectivity": (
+                    "neuron",
+                    self.selectivity,
+                    "information about the pattern, in bits",
+                ),
             },
             attributes={"follows_P": self.follows_P, "decoded_by_P": self.decoded_by_P},
         )
@@ -104,8 +122,11 @@ class HiddenActivity(Result):
         return text
 
 
-def hidden_activity(net: SequenceMemory, X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None = None) -> HiddenActivity:
-    """Return the hidden states of stored patterns, and how sparse, selective and different they are.
+def hidden_activity(
+    net: SequenceMemory, X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None = None
+) -> HiddenActivity:
+    """Return the hidden states of stored patterns, and how sparse, selective and different they
+    are.
 
     Parameters
     ----------
@@ -132,7 +153,9 @@ def hidden_activity(net: SequenceMemory, X: ArrayLike | Sequence[ArrayLike], len
     inputs, targets, _ = net._shown(X, lengths)
     active = view.hidden.fields(inputs) >= 0
     follows, decoded = None, None
-    if isinstance(net, SequenceAttractor) and not isinstance(net, FixedHiddenNetwork):  # hidden neurons that have learned targets
+    if isinstance(net, SequenceAttractor) and not isinstance(
+        net, FixedHiddenNetwork
+    ):  # hidden neurons that have learned targets
         follows = float(np.mean(active == (net.hidden_targets(targets) > 0)))
         # P^+ y without the pseudo-inverse of a large matrix: the least-squares solution of P x = y.
         read = np.linalg.lstsq(net._projection(), np.where(active, 1.0, -1.0).T, rcond=None)[0].T

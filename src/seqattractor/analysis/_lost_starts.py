@@ -1,4 +1,6 @@
-"""Where starts from corrupted patterns are lost: what hidden neurons do in the first step, and where the network ends."""
+"""Where starts from corrupted patterns are lost: what hidden neurons do in the first step, and
+where the network ends.
+"""
 
 from __future__ import annotations
 
@@ -19,10 +21,14 @@ from seqattractor.networks.run import Run, led_memory
 from seqattractor.noise import Seed, as_generator
 
 FIRST_STEPS = ("right", "miss", "wrong answer", "both")
-"""What hidden neurons do in the first step: as without flips; some miss; some answer that should not; both."""
+"""What hidden neurons do in the first step: as without flips; some miss; some answer that should
+not; both.
+"""
 
 ENDS = ("in phase", "another phase", "silence", "elsewhere")
-"""Where a start ends: where it should be; at another stored pattern; no hidden neuron is active; none of these."""
+"""Where a start ends: where it should be; at another stored pattern; no hidden neuron is active;
+none of these.
+"""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -32,9 +38,13 @@ class LostStarts(Result):
     _drawn_by = "start_losses"
     flips: int
     missed: NDArray[np.int64]
-    """How many hidden neurons that are active without flips are silent in the first step, shape (n,)."""
+    """How many hidden neurons that are active without flips are silent in the first step, shape
+    (n,).
+    """
     answered: NDArray[np.int64]
-    """How many hidden neurons that are silent without flips are active in the first step, shape (n,)."""
+    """How many hidden neurons that are silent without flips are active in the first step, shape
+    (n,).
+    """
     first_right: NDArray[np.bool_]
     """Whether the first step gave the next pattern, shape (n,)."""
     end: NDArray[np.int64]
@@ -42,7 +52,9 @@ class LostStarts(Result):
 
     @property
     def first(self) -> NDArray[np.int64]:
-        """What hidden neurons did in the first step of each start, as an index into `FIRST_STEPS`, shape (n,)."""
+        """What hidden neurons did in the first step of each start, as an index into `FIRST_STEPS`,
+        shape (n,).
+        """
         return np.asarray((self.missed > 0) + 2 * (self.answered > 0), dtype=np.int64)
 
     @property
@@ -63,9 +75,15 @@ class LostStarts(Result):
         return table
 
     def rows(self) -> Iterable[dict[str, Any]]:
-        """One row for each kind of first step: how many starts there are, and how many of them end where."""
+        """One row for each kind of first step: how many starts there are, and how many of them end
+        where.
+        """
         for name, counts in zip(FIRST_STEPS, self.counts.tolist(), strict=True):
-            yield {"first step": name, "starts": sum(counts), **dict(zip(ENDS, counts, strict=True))}
+            yield {
+                "first step": name,
+                "starts": sum(counts),
+                **dict(zip(ENDS, counts, strict=True)),
+            }
 
     def _named_axes(self) -> NamedAxes:
         """Counts by first step and end, and each start."""
@@ -73,11 +91,22 @@ class LostStarts(Result):
             {
                 "starts": (("first_step", "end"), self.counts, "number of starts"),
                 "missed": ("start", self.missed, "hidden neurons that miss in the first step"),
-                "answered": ("start", self.answered, "hidden neurons that answer wrongly in the first step"),
-                "first_right": ("start", self.first_right, "whether the first step gave the next pattern"),
+                "answered": (
+                    "start",
+                    self.answered,
+                    "hidden neurons that answer wrongly in the first step",
+                ),
+                "first_right": (
+                    "start",
+                    self.first_right,
+                    "whether the first step gave the next pattern",
+                ),
                 "lost": ("start", self.lost, "whether it does not end in phase"),
             },
-            {"first_step": ("first_step", list(FIRST_STEPS), "first step"), "end": ("end", list(ENDS), "end")},
+            {
+                "first_step": ("first_step", list(FIRST_STEPS), "first step"),
+                "end": ("end", list(ENDS), "end"),
+            },
             {"flips": self.flips, "basin": self.basin},
         )
 
@@ -85,13 +114,28 @@ class LostStarts(Result):
         """Return a sentence about how many starts are lost, by what, and where they end."""
         n, table = len(self.end), self.counts
         lost = int(self.lost.sum())
-        text = f"{lost} of {n} starts with {self.flips} flip{'' if self.flips == 1 else 's'} are lost"
+        text = (
+            f"{lost} of {n} starts with {self.flips} flip{'' if self.flips == 1 else 's'} are lost"
+        )
         if not lost:
             return f"{text}."
-        causes = ("with hidden neurons as without flips", "after a miss", "after a wrong answer", "after both")
-        by = [f"{k} {words}" for k, words in zip(table[:, 1:].sum(axis=1).tolist(), causes, strict=True) if k]
+        causes = (
+            "with hidden neurons as without flips",
+            "after a miss",
+            "after a wrong answer",
+            "after both",
+        )
+        by = [
+            f"{k} {words}"
+            for k, words in zip(table[:, 1:].sum(axis=1).tolist(), causes, strict=True)
+            if k
+        ]
         places = ("at another phase", "in silence", "elsewhere")
-        ends = [f"{k} {words}" for k, words in zip(table[:, 1:].sum(axis=0).tolist(), places, strict=True) if k]
+        ends = [
+            f"{k} {words}"
+            for k, words in zip(table[:, 1:].sum(axis=0).tolist(), places, strict=True)
+            if k
+        ]
         return f"{text}: in the first step {', '.join(by)}; they end {', '.join(ends)}."
 
 
@@ -106,9 +150,10 @@ def lost_starts(
 ) -> LostStarts:
     """Return where starts from corrupted patterns are lost.
 
-    Starts and judgement are those of `seqattractor.basin`: every stored pattern with `flips` flipped units, and after `settle`
-    steps the network must be exactly on the sequence and in phase. In the first step each hidden neuron is compared with what it
-    does without flips: it may *miss* (be silent instead of active) or *answer wrongly* (be active instead of silent).
+    Starts and judgement are those of `seqattractor.basin`: every stored pattern with `flips`
+    flipped units, and after `settle` steps the network must be exactly on the sequence and in
+    phase. In the first step each hidden neuron is compared with what it does without flips: it may
+    *miss* (be silent instead of active) or *answer wrongly* (be active instead of silent).
 
     Parameters
     ----------

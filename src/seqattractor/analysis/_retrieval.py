@@ -1,4 +1,6 @@
-"""Did the network recall the sequence? The criterion of section 6.2, overlaps, and success rates with intervals."""
+"""Did the network recall the sequence? The criterion of section 6.2, overlaps, and success rates
+with intervals.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,8 @@ _NORMAL_QUANTILE = NormalDist().inv_cdf(0.975)
 
 
 def retrieved(trajectory: ArrayLike, X: ArrayLike) -> bool:
-    """Return whether the sequence was recalled: xi(tau + t) = x(t) for some tau >= 0 and all t = 1..T (section 6.2).
+    """Return whether the sequence was recalled: xi(tau + t) = x(t) for some tau >= 0 and all t =
+    1..T (section 6.2).
 
     Parameters
     ----------
@@ -32,8 +35,9 @@ def retrieved(trajectory: ArrayLike, X: ArrayLike) -> bool:
     Returns
     -------
     bool
-        Whether all T patterns stand in the trajectory in order, one after the other. A trajectory of fewer than T rows cannot
-        hold them; allow a few T more steps so that a network which wandered first can be seen to fall into the sequence.
+        Whether all T patterns stand in the trajectory in order, one after the other. A trajectory
+        of fewer than T rows cannot hold them; allow a few T more steps so that a network which
+        wandered first can be seen to fall into the sequence.
 
     Examples
     --------
@@ -48,7 +52,8 @@ def retrieved(trajectory: ArrayLike, X: ArrayLike) -> bool:
 
 
 def retrieved_at(trajectory: ArrayLike, X: ArrayLike) -> int | None:
-    """Return the tau of section 6.2: the smallest tau with xi(tau + t) = x(t) for all t = 1..T, or None.
+    """Return the tau of section 6.2: the smallest tau with xi(tau + t) = x(t) for all t = 1..T, or
+    None.
 
     Parameters
     ----------
@@ -76,10 +81,12 @@ def retrieved_at(trajectory: ArrayLike, X: ArrayLike) -> int | None:
 
 
 def lock_on_step(trajectory: ArrayLike, truth: ArrayLike, *, order: int = 1) -> int | None:
-    """Return the step at which recall locks on: every pattern from there to the end is right and in phase.
+    """Return the step at which recall locks on: every pattern from there to the end is right and in
+    phase.
 
-    This is the criterion by which commands and lab judge a recall from a given place. Section 6.2 (`retrieved`) asks for the
-    whole sequence in any phase, which an open sequence cannot show once its first pattern was corrupted.
+    This is the criterion by which commands and lab judge a recall from a given place. Section 6.2
+    (`retrieved`) asks for the whole sequence in any phase, which an open sequence cannot show once
+    its first pattern was corrupted.
 
     Parameters
     ----------
@@ -93,8 +100,9 @@ def lock_on_step(trajectory: ArrayLike, truth: ArrayLike, *, order: int = 1) -> 
     Returns
     -------
     int or None
-        The first row from which on all rows up to L are right. None if these are fewer than half of the rows after the cue: a
-        recall that only runs into the last pattern has not followed the sequence.
+        The first row from which on all rows up to L are right. None if these are fewer than half of
+        the rows after the cue: a recall that only runs into the last pattern has not followed the
+        sequence.
 
     Examples
     --------
@@ -108,7 +116,9 @@ def lock_on_step(trajectory: ArrayLike, truth: ArrayLike, *, order: int = 1) -> 
     """
     sequence, path = _check_pair(trajectory, truth, "truth")
     if len(sequence) > len(path):
-        raise ValueError(f"the truth has {len(sequence)} patterns, but the trajectory has only {len(path)}.")
+        raise ValueError(
+            f"the truth has {len(sequence)} patterns, but the trajectory has only {len(path)}."
+        )
     return lock_row(path, sequence, check_count(order, "order"))
 
 
@@ -123,8 +133,8 @@ def overlap(trajectory: ArrayLike, X: ArrayLike) -> NDArray[np.float64]:
     Returns
     -------
     ndarray, shape (K, T)
-        1 where they are equal, -1 where opposite. ``overlap(...).diagonal()`` follows a recall that is in step with the
-        sequence.
+        1 where they are equal, -1 where opposite. ``overlap(...).diagonal()`` follows a recall that
+        is in step with the sequence.
 
     Examples
     --------
@@ -166,7 +176,15 @@ class SuccessRate(Result):
     def rows(self) -> Iterable[dict[str, Any]]:
         """One row: successes, trials, rate and the ends of the interval."""
         low, high = self.interval
-        return [{"successes": self.successes, "trials": self.trials, "rate": self.rate, "low": low, "high": high}]
+        return [
+            {
+                "successes": self.successes,
+                "trials": self.trials,
+                "rate": self.rate,
+                "low": low,
+                "high": high,
+            }
+        ]
 
 
 def success_rate(outcomes: ArrayLike) -> SuccessRate:
@@ -212,8 +230,12 @@ def wilson_interval(successes: int, trials: int) -> tuple[float, float]:
     """
     trials, successes = check_count(trials, "trials"), check_count(successes, "successes", 0)
     if successes > trials:
-        raise ValueError(f"there must be at least one trial and no more successes than trials, not {successes} of {trials}.")
-    # The two solutions p of |rate - p| = z sqrt(p (1 - p) / trials); without SciPy, which takes long to load.
+        raise ValueError(
+            f"there must be at least one trial and no more successes than trials, not {successes} "
+            f"of {trials}."
+        )
+    # The two solutions p of |rate - p| = z sqrt(p (1 - p) / trials); without SciPy, which takes
+    # long to load.
     rate, z = successes / trials, _NORMAL_QUANTILE
     middle = (2 * trials * rate + z**2) / (2 * (trials + z**2))
     reach = z / (2 * (trials + z**2)) * sqrt(4 * trials * rate * (1 - rate) + z**2)
@@ -225,8 +247,13 @@ def _check_pair(trajectory: ArrayLike, X: ArrayLike, name: str = "X") -> tuple[P
     sequence = check_patterns(X, name)
     path = as_numbers(trajectory, "trajectory")
     if path.ndim == 3:
-        raise ValueError("the trajectory is a batch (three dimensions); give one of its trajectories at a time.")
+        raise ValueError(
+            "the trajectory is a batch (three dimensions); give one of its trajectories at a time."
+        )
     states = check_patterns(path, "trajectory")
     if states.shape[1] != sequence.shape[1]:
-        raise ValueError(f"the trajectory has {states.shape[1]} neurons, but the patterns of {name} have {sequence.shape[1]}.")
+        raise ValueError(
+            f"the trajectory has {states.shape[1]} neurons, but the patterns of {name} have "
+            f"{sequence.shape[1]}."
+        )
     return sequence, states

@@ -1,4 +1,6 @@
-"""From corrupted stored patterns: `basin` asks where a network is after some steps, `robustness_curve` after one."""
+"""From corrupted stored patterns: `basin` asks where a network is after some steps,
+`robustness_curve` after one.
+"""
 
 from __future__ import annotations
 
@@ -23,13 +25,16 @@ Ids = NDArray[np.int64]
 
 
 def steps_per_pattern(net: SequenceMemory) -> int:
-    """How many steps a network may take from one stored pattern to the next: more than one only if it dwells."""
+    """How many steps a network may take from one stored pattern to the next: more than one only if
+    it dwells.
+    """
     traits = net.traits()
     return int(traits.steps_per_pattern) if traits.dwells else 1
 
 
 def passages(path: Patterns, X: Patterns) -> Patterns:
-    """What a network that dwells went through: the stored patterns in its path, each stay once; (K, N) -> (k, N).
+    """What a network that dwells went through: the stored patterns in its path, each stay once; (K,
+    N) -> (k, N).
 
     States between two patterns, in which only some units have changed, are passed over.
     """
@@ -45,9 +50,11 @@ def stays_at(path: Patterns, X: Patterns) -> list[int]:
 
 
 class Led:
-    """A network that is led to the inputs of stored transitions, where it is let go from corrupted cues.
+    """A network that is led to the inputs of stored transitions, where it is let go from corrupted
+    cues.
 
-    One with a latent context has been shown the sequence up to there, clean; others start with the cue.
+    One with a latent context has been shown the sequence up to there, clean; others start with the
+    cue.
     """
 
     def __init__(self, net: SequenceMemory, shown: Transitions) -> None:
@@ -55,10 +62,11 @@ class Led:
         self.memory = None if self.dwells else led_memory(net, shown)
 
     def arrive(self, which: Ids, cues: Patterns, due: Ids) -> Patterns:
-        """Where it is when due, (B, N), from the cues (B, order * N) in place of the inputs of the transitions `which`, (B,).
+        """Where it is when due, (B, N), from the cues (B, order * N) in place of the inputs of the
+        transitions `which`, (B,).
 
-        `due` counts steps, or, for a network that dwells, passages from one stored pattern to another; where it makes too few of
-        these, a row is zero.
+        `due` counts steps, or, for a network that dwells, passages from one stored pattern to
+        another; where it makes too few of these, a row is zero.
         """
         if self.dwells:
             return self._arrive_by_passages(which, cues, due)
@@ -70,7 +78,9 @@ class Led:
         return arrived
 
     def _arrive_by_passages(self, which: Ids, cues: Patterns, due: Ids) -> Patterns:
-        """The same for a network that dwells. A cue that is cleaned before the next pattern comes is not a passage."""
+        """The same for a network that dwells. A cue that is cleaned before the next pattern comes
+        is not a passage.
+        """
         stored = {x.tobytes(): x for x in (*self.shown.inputs, *self.shown.targets)}
         at, left = [x.tobytes() for x in self.shown.inputs[which]], due.tolist()
         run = Run(self.net, cues)
@@ -80,12 +90,16 @@ class Led:
                 if left[b] and name in stored and name != at[b]:
                     at[b], left[b] = name, left[b] - 1
         nowhere = np.zeros(self.net.n_features_in_, dtype=np.int8)
-        return np.array([nowhere if missing else stored[name] for name, missing in zip(at, left, strict=True)])
+        return np.array(
+            [nowhere if missing else stored[name] for name, missing in zip(at, left, strict=True)]
+        )
 
 
 @dataclass(frozen=True)
 class Starts:
-    """Every pattern of stored sequences that has a successor, as a start, and where a network should be after some steps."""
+    """Every pattern of stored sequences that has a successor, as a start, and where a network
+    should be after some steps.
+    """
 
     shown: Transitions
     """The start of each, shape (n, order * N), and its successor."""
@@ -95,8 +109,16 @@ class Starts:
     """The pattern that should be there then, shape (n, N)."""
 
     @classmethod
-    def of(cls, net: SequenceMemory, X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None, settle: int) -> Starts:
-        """Return the starts of sequences: loops continue where they end, others are judged at their end at the latest."""
+    def of(
+        cls,
+        net: SequenceMemory,
+        X: ArrayLike | Sequence[ArrayLike],
+        lengths: ArrayLike | None,
+        settle: int,
+    ) -> Starts:
+        """Return the starts of sequences: loops continue where they end, others are judged at their
+        end at the latest.
+        """
         due, wanted = [], []
         for sequence in split(*check_sequences(X, lengths)):
             last = len(sequence) - 1
@@ -108,7 +130,9 @@ class Starts:
         return cls(net._shown(X, lengths), np.concatenate(due), np.concatenate(wanted))
 
     def corrupted(self, net: SequenceMemory, flips: int, rng: np.random.Generator) -> Patterns:
-        """Give the starts with `flips` flipped units in each of their patterns, shape (n, order * N)."""
+        """Give the starts with `flips` flipped units in each of their patterns, shape (n, order *
+        N).
+        """
         inputs = self.shown.inputs
         return flip(inputs.reshape(-1, net.n_features_in_), flips, rng).reshape(inputs.shape)
 
@@ -122,16 +146,19 @@ def basin_fraction(
     settle: int = 25,
     rng: Seed = None,
 ) -> float:
-    """Return the fraction of starts from which the network comes to the sequence, exactly and in phase.
+    """Return the fraction of starts from which the network comes to the sequence, exactly and in
+    phase.
 
-    Every pattern of every sequence is a start: `flips` of its units are flipped, the network runs for `settle` steps, and its
-    state must then equal the pattern that stands `settle` steps after the start. A sequence that ends where it began is a loop
-    and continues there; a network of order k > 1 only where the sequence ends with its first k patterns (`close_loops`),
-    since it has not learned the transitions across the seam otherwise. A sequence that ends elsewhere has nothing after its
-    last pattern: starts nearer to its end than `settle` are judged at the last pattern.
+    Every pattern of every sequence is a start: `flips` of its units are flipped, the network runs
+    for `settle` steps, and its state must then equal the pattern that stands `settle` steps after
+    the start. A sequence that ends where it began is a loop and continues there; a network of order
+    k > 1 only where the sequence ends with its first k patterns (`close_loops`), since it has not
+    learned the transitions across the seam otherwise. A sequence that ends elsewhere has nothing
+    after its last pattern: starts nearer to its end than `settle` are judged at the last pattern.
 
-    The network runs as in `recall`. One with a latent context is first shown the sequence, clean, up to the start. For one that
-    dwells at each pattern, such as `SlowSynapseMemory`, a step is a passage from one stored pattern to another.
+    The network runs as in `recall`. One with a latent context is first shown the sequence, clean,
+    up to the start. For one that dwells at each pattern, such as `SlowSynapseMemory`, a step is a
+    passage from one stored pattern to another.
 
     Parameters
     ----------
@@ -140,7 +167,8 @@ def basin_fraction(
     X : array of +-1, shape (T, N), a list of arrays of shape (T_s, N), or array of shape (S, T, N)
     lengths : array of shape (S,), optional
     flips : int
-        How many units of the start are flipped; of a network of order k > 1 in each of the k patterns of the start.
+        How many units of the start are flipped; of a network of order k > 1 in each of the k
+        patterns of the start.
     settle : int
         After how many steps the network must be on the sequence.
     rng : int, Generator or None
@@ -193,11 +221,15 @@ class RobustnessCurve(Result):
 
     def at(self, k: int) -> SuccessRate:
         """Give the successes of entry k with their interval."""
-        return SuccessRate(int(self.successes[check_count(k, "k", 0, len(self.successes) - 1)]), self.trials)
+        return SuccessRate(
+            int(self.successes[check_count(k, "k", 0, len(self.successes) - 1)]), self.trials
+        )
 
     @property
     def half(self) -> int | None:
-        """The smallest number of flips at which no more than half of the trials succeed, or None."""
+        """The smallest number of flips at which no more than half of the trials succeed, or
+        None.
+        """
         below = np.flatnonzero(self.rate <= 0.5)
         return int(self.flips[below[0]]) if below.size else None
 
@@ -208,15 +240,25 @@ class RobustnessCurve(Result):
         if not always.size:
             fewest = int(self.flips[0])
             start = "even without flips" if fewest == 0 else f"with {fewest} random flips"
-            return f"The next pattern is right in only {self.successes[0]} of {self.trials} trials {start} {counted}."
+            return (
+                f"The next pattern is right in only {self.successes[0]} of {self.trials} trials "
+                f"{start} {counted}."
+            )
         half = "more than half of them at every number of flips"
         if self.half is not None:
             half = f"at most half of them from {self.half} on"
-        return f"The next pattern is right in every trial up to {self.flips[always[-1]]} random flips, and in {half} {counted}."
+        return (
+            f"The next pattern is right in every trial up to {self.flips[always[-1]]} random "
+            f"flips, and in {half} {counted}."
+        )
 
     def rows(self) -> Iterable[dict[str, Any]]:
         """One row per number of flips: successes, trials, rate and the ends of its interval."""
-        return ({"flips": int(flips), **row} for k, flips in enumerate(self.flips) for row in self.at(k).rows())
+        return (
+            {"flips": int(flips), **row}
+            for k, flips in enumerate(self.flips)
+            for row in self.at(k).rows()
+        )
 
     def _named_axes(self) -> NamedAxes:
         """Along the numbers of flips."""
@@ -244,8 +286,8 @@ def robustness_curve(
 ) -> RobustnessCurve:
     """Measure how often one step from a corrupted stored pattern gives exactly the next one.
 
-    A network with a latent context is first shown the sequence, clean, up to that pattern. For one that dwells at each pattern a
-    step is a passage from one stored pattern to another.
+    A network with a latent context is first shown the sequence, clean, up to that pattern. For one
+    that dwells at each pattern a step is a passage from one stored pattern to another.
 
     Parameters
     ----------
@@ -254,7 +296,8 @@ def robustness_curve(
     X : array of +-1, shape (T, N), a list of arrays of shape (T_s, N), or array of shape (S, T, N)
     lengths : array of shape (S,), optional
     flips : array of int, optional
-        The numbers of flipped units to try; by default from 0 to half of the units, closer at the start.
+        The numbers of flipped units to try; by default from 0 to half of the units, closer at the
+        start.
     trials : int
         At each number of flips, spread evenly over the transitions.
     rng : int, Generator or None

@@ -1,4 +1,6 @@
-"""Work that is counted, so that a search can end after a known amount of it, the same on every machine."""
+"""Work that is counted, so that a search can end after a known amount of it, the same on every
+machine.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,9 @@ Callback = Callable[[int, int], object]
 
 
 class Work:
-    """A budget of multiplications, perhaps a part `of` a larger one; other operations spend as many as take the same time."""
+    """A budget of multiplications, perhaps a part `of` a larger one; other operations spend as many
+    as take the same time.
+    """
 
     def __init__(self, limit: float = math.inf, *, of: Work | None = None) -> None:
         self.left, self._whole = limit, of
@@ -27,5 +31,7 @@ class Work:
         return self.left < 0
 
     def share(self, parts: int) -> Work:
-        """What one of so many parts may do that are left; what it does not need is left for the others."""
+        """What one of so many parts may do that are left; what it does not need is left for the
+        others.
+        """
         return Work(self.left / max(1, parts), of=self)

@@ -1,4 +1,6 @@
-"""The command line: start with `seqattractor --help`. One file per command, each loaded only when it is used."""
+"""The command line: start with `seqattractor --help`. One file per command, each loaded only when
+it is used.
+"""
 
 from __future__ import annotations
 
@@ -37,12 +39,20 @@ _COMMANDS = {
 class SuggestingGroup(click.Group):
     """A group that suggests a command for a misspelt one, whatever the version of click."""
 
-    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
         """Return the command, or fail with a suggestion."""
         name = str(args[0])
-        if self.get_command(ctx, name) is None and not ctx.resilient_parsing and not name.startswith("-"):
+        if (
+            self.get_command(ctx, name) is None
+            and not ctx.resilient_parsing
+            and not name.startswith("-")
+        ):
             meant = did_you_mean(name, self.list_commands(ctx))
-            ctx.fail(f"No such command {name!r}." + (f" {meant[0].upper()}{meant[1:]}" if meant else ""))
+            ctx.fail(
+                f"No such command {name!r}." + (f" {meant[0].upper()}{meant[1:]}" if meant else "")
+            )
         return super().resolve_command(ctx, args)
 
 
@@ -71,21 +81,27 @@ And with a film of your own:
   seqattractor recall cat.npz --flips 500 -o back.gif"""
 
 
-@click.group(cls=_LazyGroup, epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=_LazyGroup, epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]}
+)
 @click.version_option(__version__, prog_name="seqattractor")
 def group() -> None:
     """Store sequences in attractor networks and recall them from corrupted cues.
 
-    The network is that of Lu & Wu, "Learning Sequence Attractors in Recurrent Networks with Hidden Neurons", with our extensions.
-    `seqattractor COMMAND --help` explains a command.
+    The network is that of Lu & Wu, "Learning Sequence Attractors in Recurrent Networks with Hidden
+    Neurons", with our extensions. `seqattractor COMMAND --help` explains a command.
     """
 
 
 def main() -> None:
-    """Run the command line: an error that the user can fix is one sentence and exit code 2, Ctrl-C is 130."""
+    """Run the command line: an error that the user can fix is one sentence and exit code 2, Ctrl-C
+    is 130.
+    """
     try:
         with warnings.catch_warnings():
-            warnings.showwarning = lambda message, *_: click.echo(f"warning: {message}", err=True)  # for people
+            warnings.showwarning = lambda message, *_: click.echo(
+                f"warning: {message}", err=True
+            )  # for people
             group(standalone_mode=False)
     except (click.Abort, KeyboardInterrupt):
         click.echo("stopped.", err=True)
@@ -95,7 +111,9 @@ def main() -> None:
         if example := _example(error):
             click.echo(f"For example: {example}", err=True)
         sys.exit(error.exit_code)
-    except BrokenPipeError:  # whoever read the output has seen enough; nothing more can be written, not even at the end
+    except (
+        BrokenPipeError
+    ):  # whoever read the output has seen enough; nothing more can be written, not even at the end
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except (ValueError, TypeError, OSError, MemoryError) as error:
@@ -117,5 +135,8 @@ def _sentence(error: Exception) -> str:
     if isinstance(error, OSError) and error.filename and error.strerror:
         return f"{error.filename}: {error.strerror.lower()}."
     if isinstance(error, MemoryError):
-        return f"there is not enough memory ({error or 'it ran out'}); ask for fewer neurons, patterns or processes."
+        return (
+            f"there is not enough memory ({error or 'it ran out'}); ask for fewer neurons, "
+            "patterns or processes."
+        )
     return str(error)

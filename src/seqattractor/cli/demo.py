@@ -1,4 +1,6 @@
-"""`seqattractor demo`: something to see within seconds, a walking figure that comes out of noise."""
+"""`seqattractor demo`: something to see within seconds, a walking figure that comes out of
+noise.
+"""
 
 from __future__ import annotations
 
@@ -44,17 +46,34 @@ class Demo(NamedTuple):
     def describe(self) -> str:
         """Return what was learned and how well it was recalled."""
         (height, width), net = FRAME_SHAPE, self.net
-        stored = "every transition is stored" if net.converged_ else "not every transition is stored"
+        stored = (
+            "every transition is stored" if net.converged_ else "not every transition is stored"
+        )
         return (
-            f"Learned a walk of {self.recall.steps} frames of {width} x {height} pixels, with {net.n_hidden_} hidden neurons "
+            f"Learned a walk of {self.recall.steps} frames of {width} x {height} pixels, with "
+            f"{net.n_hidden_} hidden neurons "
             f"in {self.seconds:.1f} s ({net.n_iter_} epochs): {stored}.\n{self.recall.verdict}"
         )
 
 
 @click.command(name="demo", epilog=EXAMPLES)
-@click.option("--flips", type=click.IntRange(min=0), default=3000, show_default=True, help="Pixels of the cue to flip.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The same seed gives the same recall.")
-@click.option("-o", "--out", type=FILE, default=Path("demo.gif"), show_default=True, help="The GIF to write.")
+@click.option(
+    "--flips",
+    type=click.IntRange(min=0),
+    default=3000,
+    show_default=True,
+    help="Pixels of the cue to flip.",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="The same seed gives the same recall.",
+)
+@click.option(
+    "-o", "--out", type=FILE, default=Path("demo.gif"), show_default=True, help="The GIF to write."
+)
 def command(flips: int, seed: int, out: Path) -> None:
     """Learn a walking figure and watch it come back from a cue of which a good part is wrong."""
     from rich.console import Console
@@ -71,12 +90,16 @@ def command(flips: int, seed: int, out: Path) -> None:
         watch(shown, console)
     console.print(shown.describe(), markup=False, soft_wrap=True)
     there = " over the one that was there" if out.exists() else ""
-    write_recall(out, Recalled(shown.recall.states, shown.recall.truth, 1, FRAME_SHAPE, kind="pictures"))
+    write_recall(
+        out, Recalled(shown.recall.states, shown.recall.truth, 1, FRAME_SHAPE, kind="pictures")
+    )
     console.print(f"wrote {out}{there}\n\n{NEXT}", markup=False, soft_wrap=True)
 
 
 def demo(flips: int, seed: int) -> Demo:
-    """Let the paper's network learn a walk, flip pixels of its first frame, and recall one round from there."""
+    """Let the paper's network learn a walk, flip pixels of its first frame, and recall one round
+    from there.
+    """
     from seqattractor.datasets._walker import walker
     from seqattractor.networks.attractor import SequenceAttractor
     from seqattractor.tasks.recall import Corruption, recall
@@ -84,7 +107,9 @@ def demo(flips: int, seed: int) -> Demo:
 
     data = walker()
     if flips > data.shape[1]:
-        raise ValueError(f"the frames have {data.shape[1]} pixels, of which {flips} cannot be flipped.")
+        raise ValueError(
+            f"the frames have {data.shape[1]} pixels, of which {flips} cannot be flipped."
+        )
     started = time.perf_counter()
     net = SequenceAttractor(n_hidden=N_HIDDEN, random_state=seed, n_jobs=-1).fit(data)
     seconds = time.perf_counter() - started
@@ -101,14 +126,23 @@ def watch(shown: Demo, console: Console) -> None:
         due = time.monotonic()
         for t in range(STEPS_SHOWN + 1):
             live.update(moment(shown, t, shrink), refresh=True)
-            due += 0.7 if t == 0 else 1 / FRAMES_PER_SECOND  # longer at first, to see what the network is given
+            due += (
+                0.7 if t == 0 else 1 / FRAMES_PER_SECOND
+            )  # longer at first, to see what the network is given
             time.sleep(max(0.0, due - time.monotonic()))
 
 
 def fitting_shrink(console: Console) -> int:
-    """Return by how much to shrink frames, so that three of them fit side by side into the terminal."""
+    """Return by how much to shrink frames, so that three of them fit side by side into the
+    terminal.
+    """
     height, width = FRAME_SHAPE
-    fits = (k for k in (1, 2, 4) if height // k // 2 + 3 < console.height and 3 * (width // k) + 2 * len(_GAP) <= console.width)
+    fits = (
+        k
+        for k in (1, 2, 4)
+        if height // k // 2 + 3 < console.height
+        and 3 * (width // k) + 2 * len(_GAP) <= console.width
+    )
     return next(fits, 8)
 
 
@@ -126,7 +160,10 @@ def moment(shown: Demo, t: int, shrink: int) -> Group:
     assert overlaps is not None
     assert errors is not None
     wrong = truth[t] if t else None  # the cue is shown as it is
-    panels = [coloured(x, y, shape, shrink) for x, y in ((truth[t], None), (states[0], None), (states[t], wrong))]
+    panels = [
+        coloured(x, y, shape, shrink)
+        for x, y in ((truth[t], None), (states[0], None), (states[t], wrong))
+    ]
     names = ("stored", f"cue, {errors[0]} wrong", "recall")
     title = Text(_GAP.join(name.ljust(shape[1] // shrink) for name in names), style="bold")
     lines = [Text(_GAP).join(line) for line in zip(*panels, strict=True)]

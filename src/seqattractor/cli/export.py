@@ -28,10 +28,12 @@ Examples:
 )
 @click.option("--json", "as_json", is_flag=True, help="Print what was written as JSON.")
 def command(model: Path, out: tuple[Path, ...], as_json: bool) -> None:
-    """Write a MODEL for other tools: ONNX for runtimes, NIR for neuromorphic hardware, safetensors for arrays.
+    """Write a MODEL for other tools: ONNX for runtimes, NIR for neuromorphic hardware, safetensors
+    for arrays.
 
-    Every command that reads a model reads .onnx and .safetensors files, too. ONNX and NIR take networks of threshold neurons that
-    see their last patterns alone; all others can be written as .safetensors.
+    Every command that reads a model reads .onnx and .safetensors files, too. ONNX and NIR take
+    networks of threshold neurons that see their last patterns alone; all others can be written as
+    .safetensors.
     """
     from seqattractor.networks import load
 
@@ -40,9 +42,20 @@ def command(model: Path, out: tuple[Path, ...], as_json: bool) -> None:
     net = load(model)
     for path in out:
         net.export(path)
-    written = [{"file": str(path), "format": path.suffix.lower().removeprefix("."), "bytes": path.stat().st_size} for path in out]
+    written = [
+        {
+            "file": str(path),
+            "format": path.suffix.lower().removeprefix("."),
+            "bytes": path.stat().st_size,
+        }
+        for path in out
+    ]
     if as_json:
-        click.echo(json.dumps({"model": str(model), "network": type(net).__name__, "written": written}, indent=1))
+        click.echo(
+            json.dumps(
+                {"model": str(model), "network": type(net).__name__, "written": written}, indent=1
+            )
+        )
         return
     for each in written:
         click.echo(f"{each['file']} holds the {type(net).__name__} ({each['bytes']} bytes).")

@@ -8,13 +8,22 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from seqattractor.cli.loading import FILE, PATH, as_options, check_folder, loading_options, read_like
+from seqattractor.cli.loading import (
+    FILE,
+    PATH,
+    as_options,
+    check_folder,
+    loading_options,
+    read_like,
+)
 
 if TYPE_CHECKING:
     from seqattractor.networks.base import SequenceMemory
     from seqattractor.tasks.inspect import Inspection
 
-NOT_STORED = 1  # exit code: the model does not make all transitions of the sequences that it has learned
+NOT_STORED = (
+    1  # exit code: the model does not make all transitions of the sequences that it has learned
+)
 EXAMPLES = """\b
 Examples:
   seqattractor inspect cat.npz
@@ -25,13 +34,29 @@ Examples:
 @click.command(name="inspect", epilog=EXAMPLES)
 @click.argument("model", type=PATH)
 @click.option(
-    "--data", "files", multiple=True, type=PATH, help="The stored sequences, where the model does not hold them; may be repeated."
+    "--data",
+    "files",
+    multiple=True,
+    type=PATH,
+    help="The stored sequences, where the model does not hold them; may be repeated.",
 )
-@click.option("--flips", type=click.IntRange(min=0), help="Units flipped in starts from stored patterns. [a tenth of them]")
 @click.option(
-    "--starts", type=click.IntRange(min=1), default=100, show_default=True, help="Runs in the search for attractors, at most."
+    "--flips",
+    type=click.IntRange(min=0),
+    help="Units flipped in starts from stored patterns. [a tenth of them]",
 )
-@click.option("--exact", is_flag=True, help="Close gaps in the certificate by mixed-integer programming (small networks).")
+@click.option(
+    "--starts",
+    type=click.IntRange(min=1),
+    default=100,
+    show_default=True,
+    help="Runs in the search for attractors, at most.",
+)
+@click.option(
+    "--exact",
+    is_flag=True,
+    help="Close gaps in the certificate by mixed-integer programming (small networks).",
+)
 @click.option(
     "--effort",
     type=click.FloatRange(min=0, min_open=True),
@@ -39,7 +64,13 @@ Examples:
     show_default=True,
     help="How much work to do: 2 allows twice as much before a part is cut down or left out.",
 )
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The same seed gives the same starts.")
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="The same seed gives the same starts.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 @click.option("--html", type=FILE, help="Also write a page with figures, in one file.")
 @loading_options
@@ -55,10 +86,11 @@ def command(
     html: Path | None,
     **loading: Any,
 ) -> None:
-    """Show what a MODEL stores and what it guarantees: margins, certificate, attractors, hidden codes.
+    """Show what a MODEL stores and what it guarantees: margins, certificate, attractors, hidden
+    codes.
 
-    The sequences come from --data, or from the model file if it holds them. Without either, the cycles that random starts lead to
-    stand for them: a stored loop is itself such a cycle.
+    The sequences come from --data, or from the model file if it holds them. Without either, the
+    cycles that random starts lead to stand for them: a stored loop is itself such a cycle.
     """
     from seqattractor._progress import part_progress
     from seqattractor.networks import load
@@ -69,8 +101,16 @@ def command(
     net = load(model)
     X, lengths, source = _sequences(net, files, as_options(loading))
     if flips is not None and flips > net.n_features_in_:
-        raise ValueError(f"--flips is {flips}, but the network has only {net.n_features_in_} units.")
-    choices: dict[str, Any] = {"flips": flips, "starts": starts, "effort": effort, "exact": exact, "rng": seed}
+        raise ValueError(
+            f"--flips is {flips}, but the network has only {net.n_features_in_} units."
+        )
+    choices: dict[str, Any] = {
+        "flips": flips,
+        "starts": starts,
+        "effort": effort,
+        "exact": exact,
+        "rng": seed,
+    }
     with part_progress(quiet=as_json) as on_part:
         inspection = inspect_network(net, X, lengths, source=source, on_part=on_part, **choices)
     values = {"model": str(model), **inspection.to_dict()}
@@ -90,8 +130,12 @@ def command(
         raise SystemExit(NOT_STORED)
 
 
-def _sequences(net: SequenceMemory, files: tuple[Path, ...], options: dict[str, Any]) -> tuple[Any, Any, Any]:
-    """Return the sequences to look at, if any, and where they come from; files are read as the stored sequences were."""
+def _sequences(
+    net: SequenceMemory, files: tuple[Path, ...], options: dict[str, Any]
+) -> tuple[Any, Any, Any]:
+    """Return the sequences to look at, if any, and where they come from; files are read as the
+    stored sequences were.
+    """
     from seqattractor.io._attached import attached
     from seqattractor.io._load import align_units
     from seqattractor.sequences import check_patterns, check_sequences
@@ -99,7 +143,9 @@ def _sequences(net: SequenceMemory, files: tuple[Path, ...], options: dict[str, 
     known = attached(net)
     if not files:
         stored = known.sequences
-        return (None, None, "data") if stored is None else (stored.patterns, stored.lengths, "model")
+        return (
+            (None, None, "data") if stored is None else (stored.patterns, stored.lengths, "model")
+        )
     data = read_like(known, files, options)
     if known.units is not None and data.units is not None:
         data = align_units(data, known.units)

@@ -35,9 +35,23 @@ Examples:
 
 @click.command(name="lab", epilog=EXAMPLES)
 @click.argument("model", type=PATH, required=False)
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on; a wider one lets others in.")
-@click.option("--port", type=click.IntRange(0, 65535), help=f"Port; by default {PORT}, or a free one if that is taken.")
-@click.option("--allow-host", multiple=True, metavar="NAME", help="A name under which others may open the lab; can be repeated.")
+@click.option(
+    "--host",
+    default="127.0.0.1",
+    show_default=True,
+    help="Address to listen on; a wider one lets others in.",
+)
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    help=f"Port; by default {PORT}, or a free one if that is taken.",
+)
+@click.option(
+    "--allow-host",
+    multiple=True,
+    metavar="NAME",
+    help="A name under which others may open the lab; can be repeated.",
+)
 @click.option(
     "--workers",
     type=click.IntRange(1, 64),
@@ -46,7 +60,11 @@ Examples:
     help="How many visitors' networks may learn at the same time.",
 )
 @click.option(
-    "--data", "files", multiple=True, type=PATH, help="The sequences of MODEL, where it does not hold them; may be repeated."
+    "--data",
+    "files",
+    multiple=True,
+    type=PATH,
+    help="The sequences of MODEL, where it does not hold them; may be repeated.",
 )
 @click.option("--no-browser", is_flag=True, help="Only print the address.")
 def command(
@@ -60,18 +78,20 @@ def command(
 ) -> None:
     """See a sequence memory learn and recall, in the browser.
 
-    Opens a page on which you choose or draw a sequence, let a network learn it, corrupt the cue and watch the recall. Everything
-    stays on your machine. Ctrl-C ends it.
+    Opens a page on which you choose or draw a sequence, let a network learn it, corrupt the cue and
+    watch the recall. Everything stays on your machine. Ctrl-C ends it.
 
-    With a MODEL, the page begins with that network, wherever it was trained: what `learn` or `net.save` wrote, or a .safetensors
-    or .onnx file of `export`.
+    With a MODEL, the page begins with that network, wherever it was trained: what `learn` or
+    `net.save` wrote, or a .safetensors or .onnx file of `export`.
     """
     try:
         from seqattractor.lab.app import LOOPBACK, create_app
         from seqattractor.lab.requests import Limits
         from seqattractor.lab.server import Server
     except ModuleNotFoundError as error:
-        raise ValueError(f"the lab needs {error.name}; install it with: pip install 'seqattractor[lab]'") from None
+        raise ValueError(
+            f"the lab needs {error.name}; install it with: pip install 'seqattractor[lab]'"
+        ) from None
     if files and model is None:
         raise ValueError("--data goes with a MODEL; without one, drop your files onto the page.")
     limits = Limits(workers=workers)
@@ -79,9 +99,13 @@ def command(
     listener = _listen(host, port)
     shown = f"[{host}]" if ":" in host else host
     wide = not _is_loopback(host)
-    name = "localhost" if host in ("0.0.0.0", "::") else shown  # these stand for all of this machine's addresses
+    name = (
+        "localhost" if host in ("0.0.0.0", "::") else shown
+    )  # these stand for all of this machine's addresses
     address = f"http://{name}:{listener.getsockname()[1]}/"
-    if not sys.warnoptions:  # they are for developers; the page shows what matters, such as errors that are left
+    if (
+        not sys.warnoptions
+    ):  # they are for developers; the page shows what matters, such as errors that are left
         warnings.simplefilter("ignore")
     app = create_app(limits, hosts=[*LOOPBACK, host, *allow_host], any_address=wide, own=own)
     server = Server(app, at_the_end=lambda: click.echo(CLOSED))
@@ -89,8 +113,8 @@ def command(
     click.echo(f"The lab is open at {address}  (Ctrl-C ends it)")
     if wide:
         click.echo(
-            "Warning: everybody who can reach this machine can use the lab, without a password. Do this only on a network that "
-            "you trust.",
+            "Warning: everybody who can reach this machine can use the lab, without a password. Do "
+            "this only on a network that you trust.",
             err=True,
         )
     if not no_browser:
@@ -111,28 +135,39 @@ def _own(model: Path, files: tuple[Path, ...], limits: Limits) -> Own:
     net = load(model)
     known = attached(net)
     data = read_like(known, files, {}) if files else known.sequences
-    if data is not None and len(known.frame_shape) > len(data.frame_shape):  # a table of units has no shape of its own
+    if data is not None and len(known.frame_shape) > len(
+        data.frame_shape
+    ):  # a table of units has no shape of its own
         data = replace(data, frame_shape=known.frame_shape)
     return Own.of(net, model.name, data, limits)
 
 
 def _is_worth_telling(record: logging.LogRecord) -> bool:
-    """Return whether a message of the server is about anything but requests that Ctrl-C has cut short."""
+    """Return whether a message of the server is about anything but requests that Ctrl-C has cut
+    short.
+    """
     error = record.exc_info[1] if record.exc_info else None
-    return not isinstance(error, asyncio.CancelledError) and "graceful shutdown" not in record.getMessage()
+    return (
+        not isinstance(error, asyncio.CancelledError)
+        and "graceful shutdown" not in record.getMessage()
+    )
 
 
 def _listen(host: str, port: int | None) -> socket.socket:
     """Listen on the port, or on any free one if none was asked for and ours is taken."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        return socket.create_server((host, PORT if port is None else port), family=family, backlog=128)
+        return socket.create_server(
+            (host, PORT if port is None else port), family=family, backlog=128
+        )
     except OSError as error:
         if port is None:
             return _listen(host, 0)
         where = f"{host}, port {port}" if port else host
         why = str(error.strerror).partition(" (while")[0]
-        raise ValueError(f"the lab cannot listen on {where}: {why}; choose another with --port.") from None
+        raise ValueError(
+            f"the lab cannot listen on {where}: {why}; choose another with --port."
+        ) from None
 
 
 def _is_loopback(host: str) -> bool:

@@ -26,7 +26,17 @@ if TYPE_CHECKING:
     from seqattractor.sequences import Sequences
 
 NOT_STORED = 1  # exit code
-_NOT_MODELS = {".gif", ".webp", ".png", ".pdf", ".svg", ".mp4", ".mid", ".csv", ".txt"}  # what a recall is written as
+_NOT_MODELS = {
+    ".gif",
+    ".webp",
+    ".png",
+    ".pdf",
+    ".svg",
+    ".mp4",
+    ".mid",
+    ".csv",
+    ".txt",
+}  # what a recall is written as
 EXAMPLES = """\b
 Examples:
   seqattractor learn cat.gif -o cat.npz
@@ -48,11 +58,14 @@ def _complete_network(ctx: click.Context, param: click.Parameter, incomplete: st
 @click.option(
     "--network",
     shell_complete=_complete_network,
-    help="attractor, sparse, perceptron, hebbian, one-hot, dense, ...; a wrong name lists them all. "
-    "[attractor, or sparse if that cannot store them]",
+    help="attractor, sparse, perceptron, hebbian, one-hot, dense, ...; a wrong name lists them "
+    "all. [attractor, or sparse if that cannot store them]",
 )
 @click.option(
-    "--hidden", callback=count_or_auto, metavar="NUMBER|auto", help="Hidden neurons; auto tries larger and larger numbers. [auto]"
+    "--hidden",
+    callback=count_or_auto,
+    metavar="NUMBER|auto",
+    help="Hidden neurons; auto tries larger and larger numbers. [auto]",
 )
 @click.option(
     "--order",
@@ -64,7 +77,10 @@ def _complete_network(ctx: click.Context, param: click.Parameter, incomplete: st
 @click.option(
     "--keep-repeats",
     is_flag=True,
-    help="Keep frames that equal the one before, also where the network then has to see many past frames.",
+    help=(
+        "Keep frames that equal the one before, also where the network then has to see many past "
+        "frames."
+    ),
 )
 @click.option(
     "--max-epochs",
@@ -72,12 +88,24 @@ def _complete_network(ctx: click.Context, param: click.Parameter, incomplete: st
     metavar="NUMBER|auto",
     help="Stop after this many presentations of the sequences. [500, or 5000 if needed]",
 )
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The same seed gives the same network.")
 @click.option(
-    "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Any other parameter of the network, such as kappa=2."
+    "--seed",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="The same seed gives the same network.",
 )
 @click.option(
-    "--no-patterns", is_flag=True, help="Do not store the sequences in the model file (recall then has nothing to compare with)."
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Any other parameter of the network, such as kappa=2.",
+)
+@click.option(
+    "--no-patterns",
+    is_flag=True,
+    help="Do not store the sequences in the model file (recall then has nothing to compare with).",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print what was learned as JSON.")
 @loading_options
@@ -97,8 +125,9 @@ def command(
 ) -> None:
     """Learn sequences from your files; several INPUTs become several sequences in one network.
 
-    An INPUT is a GIF, WebP or animated PNG, a folder of pictures, a video, an npy, npz or mat array, text art, a CSV or TSV
-    table, a MIDI file, (with --bin) spike times, or an NWB file with spikes, calcium traces or behaviour.
+    An INPUT is a GIF, WebP or animated PNG, a folder of pictures, a video, an npy, npz or mat
+    array, text art, a CSV or TSV table, a MIDI file, (with --bin) spike times, or an NWB file with
+    spikes, calcium traces or behaviour.
     """
     from seqattractor._progress import epoch_progress
     from seqattractor.io._attached import attach
@@ -108,13 +137,22 @@ def command(
 
     for path in inputs:
         if not os.path.exists(path):
-            raise ValueError(f"there is no file or folder {path}; for a first try without one: seqattractor demo")
+            raise ValueError(
+                f"there is no file or folder {path}; for a first try without one: seqattractor demo"
+            )
     check_folder(out)
     if out.suffix.lower() in _NOT_MODELS:
-        raise ValueError(f"a model file is npz; name it {out.stem}.npz, and let `seqattractor recall` write {out.name}.")
+        raise ValueError(
+            f"a model file is npz; name it {out.stem}.npz, and let `seqattractor recall` write "
+            f"{out.name}."
+        )
     check_not_read(out, inputs)
-    parameters = _parameters(network or "attractor", hidden, order, max_epochs, seed) | dict(map(parse_setting, settings))
-    net = make_network(network or "attractor", **parameters)  # wrong names are rejected before files are read
+    parameters = _parameters(network or "attractor", hidden, order, max_epochs, seed) | dict(
+        map(parse_setting, settings)
+    )
+    net = make_network(
+        network or "attractor", **parameters
+    )  # wrong names are rejected before files are read
     net.check_parameters()
     notes: list[str] = []
 
@@ -134,13 +172,26 @@ def command(
         _note_context(data, say)
     given = getattr(net, "max_epochs", None)  # auto has no number to count up to
     with epoch_progress(given if isinstance(given, int) else None, quiet=as_json) as progress:
-        on_attempt = None if as_json else lambda attempt: click.echo(f"  {attempt.describe()}", err=True)
-        learned = learn(prepared, network, parameters, widen=not isinstance(order, int), progress=progress, on_attempt=on_attempt)
+        on_attempt = (
+            None if as_json else lambda attempt: click.echo(f"  {attempt.describe()}", err=True)
+        )
+        learned = learn(
+            prepared,
+            network,
+            parameters,
+            widen=not isinstance(order, int),
+            progress=progress,
+            on_attempt=on_attempt,
+        )
     attach(learned.net, learned.data, patterns=not no_patterns)
     learned.net.save(out)
     size = out.stat().st_size
     if as_json:
-        click.echo(json.dumps({"model": str(out), "bytes": size, **learned.to_dict(), "notes": notes}, indent=1))
+        click.echo(
+            json.dumps(
+                {"model": str(out), "bytes": size, **learned.to_dict(), "notes": notes}, indent=1
+            )
+        )
     else:
         click.echo(f"{learned.describe()}\nsaved as {out} ({_size(size)})")
         for warning in learned.warnings:
@@ -150,9 +201,15 @@ def command(
 
 
 def _parameters(
-    network: str, hidden: int | str | None, order: int | str | None, max_epochs: int | str | None, seed: int
+    network: str,
+    hidden: int | str | None,
+    order: int | str | None,
+    max_epochs: int | str | None,
+    seed: int,
 ) -> dict[str, Any]:
-    """Return the parameters that this command has options for; those without a choice only if the network has them."""
+    """Return the parameters that this command has options for; those without a choice only if the
+    network has them.
+    """
     from seqattractor.networks.registry import parameters_of
 
     known = parameters_of(network)
@@ -166,36 +223,63 @@ def _parameters(
 
 
 def _remedy(data: Sequences, sentence: str, context: int | None) -> str:
-    """Return the message of a conflict with the names of the sequences and the options that resolve it."""
-    names = ", ".join(f"{s} is {name}" for s, name in enumerate(data.names[:4])) + (", ..." if len(data.names) > 4 else "")
+    """Return the message of a conflict with the names of the sequences and the options that resolve
+    it.
+    """
+    names = ", ".join(f"{s} is {name}" for s, name in enumerate(data.names[:4])) + (
+        ", ..." if len(data.names) > 4 else ""
+    )
     repeats = ["--drop-repeats"] if (data[1:] == data[:-1]).all(axis=1).any() else []
     remedies = [*([f"--order {context}"] if context else []), *repeats, "--stride"]
     return f"{sentence} (Sequence {names}. On the command line: {' or '.join(remedies)}.)"
 
 
-def read_to_learn(inputs: tuple[Path, ...], options: dict[str, Any], keep_repeats: bool, say: Callable[[str], None]) -> Sequences:
-    """Read the files, leave out repeats as wanted, and note that, and which frames are nearly repeated."""
+def read_to_learn(
+    inputs: tuple[Path, ...],
+    options: dict[str, Any],
+    keep_repeats: bool,
+    say: Callable[[str], None],
+) -> Sequences:
+    """Read the files, leave out repeats as wanted, and note that, and which frames are nearly
+    repeated.
+    """
     from seqattractor.tasks.repeats import leave_out_repeats, near_repeats, repeats_that_hinder
 
     most, drop = options.pop("drop_near", 0), options.pop("drop_repeats", False)
     data = read_files(inputs, options)
-    if data.kind in ("array", "table") and "time_axis" not in options and data.shape[1] >= 4 * data.lengths.max():
-        read = f"{data.names[0]} was read as {data.lengths[0]} time steps (rows) of {data.shape[1]} units (columns)"
+    if (
+        data.kind in ("array", "table")
+        and "time_axis" not in options
+        and data.shape[1] >= 4 * data.lengths.max()
+    ):
+        read = (
+            f"{data.names[0]} was read as {data.lengths[0]} time steps (rows) of {data.shape[1]} "
+            "units (columns)"
+        )
         say(f"{read}; if its rows are units, give --time-axis 1.")
-    count = len(data) - data.closed * len(data.lengths)  # a frame that closes a loop is not one of its own
+    count = len(data) - data.closed * len(
+        data.lengths
+    )  # a frame that closes a loop is not one of its own
     before = len(data)
     if most or drop:
         data = leave_out_repeats(data, most)
-        what = f"differ in at most {most} units from the last one taken" if most else "equal the one before"
+        what = (
+            f"differ in at most {most} units from the last one taken"
+            if most
+            else "equal the one before"
+        )
         say(f"{before - len(data)} of {count} frames {what} and were left out.")
     elif not keep_repeats and (hinder := repeats_that_hinder(data)):
         data = leave_out_repeats(data)
         say(
-            f"{hinder} of {count} frames equal the one before and were left out: a network would have to count them. "
-            "--keep-repeats keeps them."
+            f"{hinder} of {count} frames equal the one before and were left out: a network would "
+            "have to count them. --keep-repeats keeps them."
         )
     if len(near := near_repeats(data)):
-        say(f"{len(near)} of {len(data)} frames are nearly the same as the one before; --drop-near {near.max()} leaves them out.")
+        say(
+            f"{len(near)} of {len(data)} frames are nearly the same as the one before; --drop-near "
+            f"{near.max()} leaves them out."
+        )
     return data
 
 
@@ -208,7 +292,10 @@ def _note_context(data: Sequences, say: Callable[[str], None]) -> None:
         (s, t), (other, later) = ambiguous[0].first, ambiguous[0].second
         where = f"frame {t} of {data.names[s]} occurs again as frame {later} of {data.names[other]}"
         more = f" (and {len(ambiguous) - 1} more do)" if len(ambiguous) > 1 else ""
-        say(f"{where} with a different successor{more}, so the network looks at the last {ambiguous.context} frames (--order).")
+        say(
+            f"{where} with a different successor{more}, so the network looks at the last "
+            f"{ambiguous.context} frames (--order)."
+        )
 
 
 def _size(count: int) -> str:

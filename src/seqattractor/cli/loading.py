@@ -22,8 +22,12 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 PICTURES_ONLY = ("size", "crop", "threshold", "invert", "levels", "colour", "code", "value_range")
 
 
-def parsed(parse: Callable[[str], Any], complaint: str) -> Callable[[click.Context, click.Parameter, str | None], Any]:
-    """Return a callback of an option that parses its text; of a ValueError the user sees the text and the complaint."""
+def parsed(
+    parse: Callable[[str], Any], complaint: str
+) -> Callable[[click.Context, click.Parameter, str | None], Any]:
+    """Return a callback of an option that parses its text; of a ValueError the user sees the text
+    and the complaint.
+    """
 
     def callback(ctx: click.Context, param: click.Parameter, text: str | None) -> Any:
         try:
@@ -65,16 +69,25 @@ def _range(text: str) -> tuple[int, int | None]:
     return first or 0, end
 
 
-count_or_auto = parsed(lambda text: text if text == "auto" else _whole(text, 1), "must be a whole number, 1 or more, or auto.")
+count_or_auto = parsed(
+    lambda text: text if text == "auto" else _whole(text, 1),
+    "must be a whole number, 1 or more, or auto.",
+)
 _OPTIONS = (
     click.option(
-        "--format", "format", type=click.Choice(list(FORMATS)), help="The kind of input, where its name does not show it."
+        "--format",
+        "format",
+        type=click.Choice(list(FORMATS)),
+        help="The kind of input, where its name does not show it.",
     ),
     click.option(
         "--size",
         callback=parsed(_size, "is not a size; write 88x128 (width x height), 64, auto or none."),
         metavar="WxH|PIXELS|auto|none",
-        help="Size of pictures: 88x128 (width x height), or the longer side; auto: at most 128, and at most 16,384 units.",
+        help=(
+            "Size of pictures: 88x128 (width x height), or the longer side; auto: at most 128, and "
+            "at most 16,384 units."
+        ),
     ),
     click.option(
         "--threshold",
@@ -86,21 +99,40 @@ _OPTIONS = (
         help="Above it a unit is on; pictures have values from 0 to 255. [otsu for pictures]",
     ),
     click.option(
-        "--levels", type=click.IntRange(2, MOST_LEVELS), metavar="N", help="Keep N levels of grey instead of black and white."
+        "--levels",
+        type=click.IntRange(2, MOST_LEVELS),
+        metavar="N",
+        help="Keep N levels of grey instead of black and white.",
     ),
-    click.option("--colour", "--color", "colour", is_flag=True, help="Keep red, green and blue, each with N levels [8]."),
+    click.option(
+        "--colour",
+        "--color",
+        "colour",
+        is_flag=True,
+        help="Keep red, green and blue, each with N levels [8].",
+    ),
     click.option(
         "--code",
         type=click.Choice(CODES),
-        help="How a level becomes units: thermometer, N - 1 of them, or gray, as few as can be. [thermometer]",
+        help=(
+            "How a level becomes units: thermometer, N - 1 of them, or gray, as few as can be. "
+            "[thermometer]"
+        ),
     ),
     click.option(
         "--value-range",
-        callback=parsed(lambda text: _numbers(text, float, ",", 2), "does not have the form LOW,HIGH."),
+        callback=parsed(
+            lambda text: _numbers(text, float, ",", 2), "does not have the form LOW,HIGH."
+        ),
         metavar="LOW,HIGH",
-        help="What the lowest and the highest level stand for. [0,255; in arrays of other numbers, their range]",
+        help=(
+            "What the lowest and the highest level stand for. [0,255; in arrays of other numbers, "
+            "their range]"
+        ),
     ),
-    click.option("--invert", is_flag=True, help="Make dark on and bright off; of levels, the negative."),
+    click.option(
+        "--invert", is_flag=True, help="Make dark on and bright off; of levels, the negative."
+    ),
     click.option(
         "--frames",
         callback=parsed(_range, "does not have the form FIRST:END."),
@@ -110,12 +142,21 @@ _OPTIONS = (
     click.option("--stride", type=click.IntRange(min=1), metavar="N", help="Take every Nth frame."),
     click.option(
         "--crop",
-        callback=parsed(lambda text: _numbers(text, _whole, ",", 4), "does not have the form LEFT,TOP,RIGHT,BOTTOM."),
+        callback=parsed(
+            lambda text: _numbers(text, _whole, ",", 4),
+            "does not have the form LEFT,TOP,RIGHT,BOTTOM.",
+        ),
         metavar="LEFT,TOP,RIGHT,BOTTOM",
         help="The part of the picture to take, in pixels.",
     ),
-    click.option("--loop", is_flag=True, help="Close each sequence: its last pattern is followed by the first."),
-    click.option("--drop-repeats", is_flag=True, help="Drop a frame that equals the one before it."),
+    click.option(
+        "--loop",
+        is_flag=True,
+        help="Close each sequence: its last pattern is followed by the first.",
+    ),
+    click.option(
+        "--drop-repeats", is_flag=True, help="Drop a frame that equals the one before it."
+    ),
     click.option(
         "--drop-near",
         type=click.IntRange(min=0),
@@ -125,7 +166,10 @@ _OPTIONS = (
     ),
     click.option(
         "--key",
-        help="The array in an npz or mat file (for spikes also two: TIMES,UNITS), or what to read from an NWB file. [its units]",
+        help=(
+            "The array in an npz or mat file (for spikes also two: TIMES,UNITS), or what to read "
+            "from an NWB file. [its units]"
+        ),
     ),
     click.option(
         "--time-axis",
@@ -133,24 +177,37 @@ _OPTIONS = (
         help="Where time runs: 0, each row is a time step; 1, each column is (neurons x time).",
     ),
     click.option(
-        "--bin", type=float, metavar="SECONDS", help="Read spike times, or average signals (NWB), in bins of this width."
+        "--bin",
+        type=float,
+        metavar="SECONDS",
+        help="Read spike times, or average signals (NWB), in bins of this width.",
     ),
-    click.option("--step", type=float, help="Music: quarter notes per time step. [the coarsest grid that fits]"),
+    click.option(
+        "--step",
+        type=float,
+        help="Music: quarter notes per time step. [the coarsest grid that fits]",
+    ),
     click.option(
         "--epochs",
         metavar="TABLE",
-        help="Intervals (trials, laps), each of which is a sequence: the name of a table in an NWB file, "
-        "or for other spikes a CSV file of starts and ends.",
+        help="Intervals (trials, laps), each of which is a sequence: the name of a table in an NWB "
+        "file, or for other spikes a CSV file of starts and ends.",
     ),
 )
 
 
-def read_files(paths: Sequence[str | os.PathLike[str]], options: dict[str, Any], *, several: bool = True) -> Sequences:
-    """Read files as `load_all` does, or one as `load` does, in a subprocess with limited memory and time."""
+def read_files(
+    paths: Sequence[str | os.PathLike[str]], options: dict[str, Any], *, several: bool = True
+) -> Sequences:
+    """Read files as `load_all` does, or one as `load` does, in a subprocess with limited memory and
+    time.
+    """
     from seqattractor.io._options import Terms
     from seqattractor.io._subprocess import Bounds, load_in_subprocess
 
-    return load_in_subprocess(paths, options, terms=Terms("command line"), bounds=Bounds(), several=several)
+    return load_in_subprocess(
+        paths, options, terms=Terms("command line"), bounds=Bounds(), several=several
+    )
 
 
 def read_like(
@@ -161,7 +218,9 @@ def read_like(
     without: Sequence[str] = (),
     several: bool = True,
 ) -> Sequences:
-    """Read files with the options of the stored sequences, except those named in `without`; `wanted` options have precedence."""
+    """Read files with the options of the stored sequences, except those named in `without`;
+    `wanted` options have precedence.
+    """
     from seqattractor.io._load import NoPicturesError
     from seqattractor.io._options import NoEpochsError
 
@@ -169,7 +228,10 @@ def read_like(
     options = {name: value for name, value in options.items() if name not in without} | wanted
     try:
         return read_files(paths, options, several=several)
-    except (NoPicturesError, NoEpochsError) as error:  # such as a table of units in place of the stored pictures
+    except (
+        NoPicturesError,
+        NoEpochsError,
+    ) as error:  # such as a table of units in place of the stored pictures
         unfit = PICTURES_ONLY if isinstance(error, NoPicturesError) else ("epochs",)
         if unfit[0] in without or wanted.get(unfit[0]) is not None:
             raise
@@ -219,7 +281,9 @@ def loading_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def as_options(given: dict[str, Any]) -> dict[str, Any]:
     """Return the options that the user gave, in the form that `load` takes."""
-    options = {name: value for name, value in given.items() if value is not None and value is not False}
+    options = {
+        name: value for name, value in given.items() if value is not None and value is not False
+    }
     if options.get("size") == "none":
         options["size"] = None
     return options

@@ -45,22 +45,49 @@ class _Start(NamedTuple):
 @click.command(name="recall", epilog=EXAMPLES)
 @click.argument("model", type=PATH)
 @click.option(
-    "--cue", default="0:0", show_default=True, metavar="FILE|SEQ:FRAME", help="A file to read, or a stored frame, from 0."
+    "--cue",
+    default="0:0",
+    show_default=True,
+    metavar="FILE|SEQ:FRAME",
+    help="A file to read, or a stored frame, from 0.",
 )
 @click.option("--key", help="The array of an npz file given as the cue.")
-@click.option("--flips", type=click.IntRange(min=0), default=0, help="Flip this many units of the cue.")
-@click.option("--occlude", metavar="FRACTION|BLOCK", help="Cover a part of the cue: 0.25, or rows and columns as 10:60,0:88.")
-@click.option("--noise", type=click.IntRange(min=0), default=0, help="Flip this many units before every step.")
+@click.option(
+    "--flips", type=click.IntRange(min=0), default=0, help="Flip this many units of the cue."
+)
+@click.option(
+    "--occlude",
+    metavar="FRACTION|BLOCK",
+    help="Cover a part of the cue: 0.25, or rows and columns as 10:60,0:88.",
+)
+@click.option(
+    "--noise", type=click.IntRange(min=0), default=0, help="Flip this many units before every step."
+)
 @click.option(
     "--steps",
     type=click.IntRange(min=1, max=100_000),
     help="How many patterns to recall. [to the end of the sequence; one round of a loop]",
 )
 @click.option(
-    "--trials", type=click.IntRange(min=1, max=10_000), help="Also count how often recall succeeds, with fresh noise each time."
+    "--trials",
+    type=click.IntRange(min=1, max=10_000),
+    help="Also count how often recall succeeds, with fresh noise each time.",
 )
-@click.option("-o", "--out", "outs", multiple=True, type=PATH, help=f"{ENDINGS}, or a folder; may be repeated.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The same seed gives the same noise.")
+@click.option(
+    "-o",
+    "--out",
+    "outs",
+    multiple=True,
+    type=PATH,
+    help=f"{ENDINGS}, or a folder; may be repeated.",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="The same seed gives the same noise.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the recall as JSON.")
 def command(
     model: Path,
@@ -75,7 +102,9 @@ def command(
     seed: int,
     as_json: bool,
 ) -> None:
-    """Recall a sequence from a cue that you may corrupt, and write it as pictures, music or numbers."""
+    """Recall a sequence from a cue that you may corrupt, and write it as pictures, music or
+    numbers.
+    """
     import numpy as np
 
     from seqattractor.io._attached import attached
@@ -99,14 +128,22 @@ def command(
     shown = Recalled(outcome.states, outcome.truth, net.order_, *about, code=known.code)
     for path in outs:
         check_writable(path, shown)
-    far = 0 if outcome.truth is None else len(outcome.truth) - net.order_  # steps for which the truth is known
+    far = (
+        0 if outcome.truth is None else len(outcome.truth) - net.order_
+    )  # steps for which the truth is known
     summary, often = _summary(outcome, start, known, shown), None
     if trials:
         if far <= 0:
-            raise ValueError("there is nothing stored to compare with, so trials cannot be counted.")
+            raise ValueError(
+                "there is nothing stored to compare with, so trials cannot be counted."
+            )
         options |= {"trials": trials, "frame_shape": known.frame_shape}
         often = recall_often(net, start.cue, corruption, far, **options)
-        summary |= {"trials": trials, "successes": often.rate.successes, "interval": list(often.rate.interval)}
+        summary |= {
+            "trials": trials,
+            "successes": often.rate.successes,
+            "interval": list(often.rate.interval),
+        }
         summary["each_trial"] = often.rows()
     written = []
     for path in outs:
@@ -132,22 +169,39 @@ def _corruption(flips: int, occlude: str | None) -> Corruption:
     try:
         return Corruption(flips, float(occlude))
     except ValueError:
-        raise ValueError(f"--occlude takes a fraction such as 0.25 or a block such as 10:60,0:88, not {occlude!r}.") from None
+        raise ValueError(
+            "--occlude takes a fraction such as 0.25 or a block such as 10:60,0:88, not "
+            f"{occlude!r}."
+        ) from None
 
 
-def _start(net: SequenceMemory, known: Attached, stored: Stored | None, cue: str, key: str | None, steps: int | None) -> _Start:
+def _start(
+    net: SequenceMemory,
+    known: Attached,
+    stored: Stored | None,
+    cue: str,
+    key: str | None,
+    steps: int | None,
+) -> _Start:
     """Read the cue: a file if there is one of this name, else a place in the stored sequences."""
     if Path(cue).exists():
         return _from_file(net, known, stored, cue, key)
     match = re.fullmatch(r"(?:(.+):)?(\d+)", cue)
     if match is None:
-        raise ValueError(f"the cue {cue!r} is neither a file nor a place such as 0:12 (sequence:frame).")
+        raise ValueError(
+            f"the cue {cue!r} is neither a file nor a place such as 0:12 (sequence:frame)."
+        )
     if stored is None:
-        raise ValueError("the model file does not hold its sequences; give a cue from a file with --cue FILE.")
+        raise ValueError(
+            "the model file does not hold its sequences; give a cue from a file with --cue FILE."
+        )
     name, frame, order = match[1] or "0", int(match[2]), net.order_
     places = [str(s) for s in range(len(stored.names))]
     if name not in (*places, *stored.names):
-        meant = did_you_mean(name, stored.names) or f"stored are {', '.join(stored.names)}, counted from 0."
+        meant = (
+            did_you_mean(name, stored.names)
+            or f"stored are {', '.join(stored.names)}, counted from 0."
+        )
         raise ValueError(f"there is no file {cue!r}, and no stored sequence {name!r}; {meant}")
     s = places.index(name) if name in places else stored.names.index(name)
     if frame >= (length := len(stored.sequences[s])):
@@ -156,14 +210,24 @@ def _start(net: SequenceMemory, known: Attached, stored: Stored | None, cue: str
     following = stored.following(s, frame, needed, order)
     if len(following) < needed:
         raise ValueError(
-            f"frame {frame} of sequence {s} has too few frames after it: a cue takes {order}, one more must follow "
-            f"unless --steps is given, and the sequence has {length}."
+            f"frame {frame} of sequence {s} has too few frames after it: a cue takes {order}, one "
+            f"more must follow unless --steps is given, and the sequence has {length}."
         )
-    return _Start(following[:order], (s, frame), stored.steps(s, frame, order), f"frame {frame} of {stored.names[s]}", True)
+    return _Start(
+        following[:order],
+        (s, frame),
+        stored.steps(s, frame, order),
+        f"frame {frame} of {stored.names[s]}",
+        True,
+    )
 
 
-def _from_file(net: SequenceMemory, known: Attached, stored: Stored | None, cue: str, key: str | None) -> _Start:
-    """Read a cue as the stored sequences were read, and look for the stored place that is nearest to it."""
+def _from_file(
+    net: SequenceMemory, known: Attached, stored: Stored | None, cue: str, key: str | None
+) -> _Start:
+    """Read a cue as the stored sequences were read, and look for the stored place that is nearest
+    to it.
+    """
     from seqattractor.io._load import align_units
 
     of_whole_sequences = ("loop", "drop_repeats", "drop_near", "frames", "key")
@@ -172,9 +236,14 @@ def _from_file(net: SequenceMemory, known: Attached, stored: Stored | None, cue:
         part = align_units(part, known.units)
     order = net.order_
     if part.shape[1] != net.n_features_in_:
-        raise ValueError(f"{cue} has {part.shape[1]} units, but the network has {net.n_features_in_}.")
+        raise ValueError(
+            f"{cue} has {part.shape[1]} units, but the network has {net.n_features_in_}."
+        )
     if len(part) < order:
-        raise ValueError(f"{cue} has {len(part)} frame{'s' if len(part) != 1 else ''}, but this network needs {order} for a cue.")
+        raise ValueError(
+            f"{cue} has {len(part)} frame{'s' if len(part) != 1 else ''}, but this network needs "
+            f"{order} for a cue."
+        )
     clean = part.patterns[:order]
     if stored is None:
         return _Start(clean, (0, 0), STEPS_WITHOUT_TRUTH, cue, False)
@@ -197,11 +266,20 @@ def _summary(outcome: Recall, start: _Start, known: Attached, shown: Recalled) -
         "nearest": outcome.nearest,
     }
     if outcome.wrong is not None and outcome.overlaps is not None:
-        summary |= {"overlap": [round(float(v), 6) for v in outcome.overlaps], "wrong": outcome.wrong.tolist()}
-        summary |= {"criterion": LOCKED_ON, "final_overlap": float(outcome.overlaps[-1]), **outcome.summary()}
+        summary |= {
+            "overlap": [round(float(v), 6) for v in outcome.overlaps],
+            "wrong": outcome.wrong.tolist(),
+        }
+        summary |= {
+            "criterion": LOCKED_ON,
+            "final_overlap": float(outcome.overlaps[-1]),
+            **outcome.summary(),
+        }
     if known.kind == "spikes" and outcome.spikes is not None:
         units = known.units or [str(unit) for unit in range(outcome.states.shape[1])]
-        rows = [{"unit": name, **row} for name, row in zip(units, outcome.spikes.rows(), strict=True)]
+        rows = [
+            {"unit": name, **row} for name, row in zip(units, outcome.spikes.rows(), strict=True)
+        ]
         summary["spikes"] = {"summary": outcome.spikes.describe(), "units": rows}
     if shown.value_errors is not None:
         summary["value_error"] = [round(float(v), 6) for v in shown.value_errors]
@@ -211,11 +289,19 @@ def _summary(outcome: Recall, start: _Start, known: Attached, shown: Recalled) -
 def _sentences(outcome: Recall, often: RecallTrials | None, summary: dict[str, Any]) -> str:
     """Return the outcome in words, step by step."""
     order = outcome.cue_rows
-    lines = [f"cue: {summary['cue']}, {summary['wrong_in_cue']} of {order * summary['n_units']} units wrong"]
+    lines = [
+        f"cue: {summary['cue']}, {summary['wrong_in_cue']} of {order * summary['n_units']} units "
+        "wrong"
+    ]
     if outcome.truth is not None:
         steps = [_step(**row) for row in outcome.rows()]
         first, rest = steps[: SHOWN + 1], steps[SHOWN + 1 :]
-        lines += ["step  overlap  wrong  nearest stored", *first, *(["..."] if len(rest) > 2 else []), *rest[-2:]]
+        lines += [
+            "step  overlap  wrong  nearest stored",
+            *first,
+            *(["..."] if len(rest) > 2 else []),
+            *rest[-2:],
+        ]
         if len(outcome.truth) <= order:
             lines.append("nothing is stored that follows the cue")
         else:
@@ -223,7 +309,8 @@ def _sentences(outcome: Recall, often: RecallTrials | None, summary: dict[str, A
             if errors := summary.get("value_error"):
                 cue, worst, end = errors[order - 1], max(errors[order:]), errors[-1]
                 lines.append(
-                    f"mean error of the values: {cue:.3g} in the cue, {worst:.3g} at most after it, {end:.3g} at the end"
+                    f"mean error of the values: {cue:.3g} in the cue, {worst:.3g} at most after "
+                    f"it, {end:.3g} at the end"
                 )
             if "spikes" in summary:
                 lines += [summary["spikes"]["summary"], *_units(summary["spikes"]["units"])]
@@ -234,8 +321,13 @@ def _sentences(outcome: Recall, often: RecallTrials | None, summary: dict[str, A
 
 def _units(rows: list[dict[str, Any]]) -> list[str]:
     """Return a table of the spikes of each unit; of many units, of those with most spikes."""
-    shown = sorted(rows, key=lambda row: -(row["recalled"] + row["missed"] + row["false"]))[:SHOWN_UNITS]
-    table = [f"{row['unit'][:12]:>12}  {row['recalled']:8d}  {row['missed']:6d}  {row['false']:5d}" for row in shown]
+    shown = sorted(rows, key=lambda row: -(row["recalled"] + row["missed"] + row["false"]))[
+        :SHOWN_UNITS
+    ]
+    table = [
+        f"{row['unit'][:12]:>12}  {row['recalled']:8d}  {row['missed']:6d}  {row['false']:5d}"
+        for row in shown
+    ]
     more = [f"  ({len(rows) - len(shown)} more units in --json)"] if len(shown) < len(rows) else []
     return ["        unit  recalled  missed  false", *table, *more]
 

@@ -96,18 +96,17 @@ def command(
         return read_files([path], options | chosen, several=False)
 
     recorded = read_session(session, (learn, events), (wide, narrow), read)
-    with count_progress(quiet=as_json) as bar:
-        analysis = analyse_replay(
-            recorded,
-            n_hidden=hidden,
-            null=null,
-            n_shuffles=shuffles,
-            max_speed=max_speed,
-            seed=seed,
-            n_jobs=jobs,
-            bar=bar,
-            say=(lambda words: None) if as_json else click.echo,
-        )
+    analysis = analyse_replay(
+        recorded,
+        n_hidden=hidden,
+        null=null,
+        n_shuffles=shuffles,
+        max_speed=max_speed,
+        seed=seed,
+        n_jobs=jobs,
+        bar=partial(count_progress, quiet=as_json),
+        say=(lambda words: None) if as_json else click.echo,
+    )
     for out in outs:
         _write(analysis, out)
     if as_json:

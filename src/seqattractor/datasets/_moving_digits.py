@@ -1,4 +1,6 @@
-"""Moving digits as in the Moving MNIST set (Srivastava, Mansimov and Salakhutdinov, 2015), by default scikit-learn's digits."""
+"""Moving digits as in the Moving MNIST set (Srivastava, Mansimov and Salakhutdinov, 2015), by
+default scikit-learn's digits.
+"""
 
 from functools import cache
 from itertools import islice
@@ -17,12 +19,19 @@ MAX_REDRAWS = 1000
 
 
 def moving_digits(
-    n_sequences: int = 20, length: int = 20, size: int = 64, n_digits: int = 2, *, digits: ArrayLike | None = None, rng: Seed = 0
+    n_sequences: int = 20,
+    length: int = 20,
+    size: int = 64,
+    n_digits: int = 2,
+    *,
+    digits: ArrayLike | None = None,
+    rng: Seed = 0,
 ) -> Sequences:
     """Draw sequences of digits that move over a dark canvas and bounce off its walls.
 
-    Each digit starts anywhere in a random direction and moves a tenth of the free canvas in each step. A sequence in which some
-    frame would have two successors (within it, or in an earlier sequence) is drawn again.
+    Each digit starts anywhere in a random direction and moves a tenth of the free canvas in each
+    step. A sequence in which some frame would have two successors (within it, or in an earlier
+    sequence) is drawn again.
 
     Parameters
     ----------
@@ -40,7 +49,8 @@ def moving_digits(
     Returns
     -------
     Sequences
-        Of shape (n_sequences * length, size * size): +1 is digit and -1 canvas. A frame has the shape (size, size).
+        Of shape (n_sequences * length, size * size): +1 is digit and -1 canvas. A frame has the
+        shape (size, size).
 
     Examples
     --------
@@ -49,22 +59,35 @@ def moving_digits(
     Sequences: 3 sequences of 5 patterns, 64 x 64 pixels
     """
     glyphs = _small_digits() if digits is None else _check_digits(digits)
-    n_sequences, n_digits = check_count(n_sequences, "n_sequences"), check_count(n_digits, "n_digits")
+    n_sequences, n_digits = (
+        check_count(n_sequences, "n_sequences"),
+        check_count(n_digits, "n_digits"),
+    )
     size, length = check_count(size, "size"), check_count(length, "length", 2)
     what = f"a set of {n_sequences} sequences of {length} frames of {size} x {size} pixels"
     check_memory(length * size**2 * (n_sequences + 8), what)
     if size <= max(glyphs.shape[1:]):
-        raise ValueError(f"size must exceed the {max(glyphs.shape[1:])} pixels of a digit, but it is {size}.")
+        raise ValueError(
+            f"size must exceed the {max(glyphs.shape[1:])} pixels of a digit, but it is {size}."
+        )
 
     generator = as_generator(rng, "digits")
-    drawn = (_sequence(glyphs, length, size, n_digits, generator) for _ in range(n_sequences + MAX_REDRAWS))
+    drawn = (
+        _sequence(glyphs, length, size, n_digits, generator)
+        for _ in range(n_sequences + MAX_REDRAWS)
+    )
     sequences = list(islice(without_conflicts(drawn), n_sequences))
     if len(sequences) < n_sequences:
         raise ValueError(
             f"{MAX_REDRAWS} sequences were drawn again because a frame had two successors; "
             "ask for fewer or shorter sequences, or a larger canvas."
         )
-    return Sequences(np.concatenate(sequences), np.full(n_sequences, length), frame_shape=(size, size), kind="pictures")
+    return Sequences(
+        np.concatenate(sequences),
+        np.full(n_sequences, length),
+        frame_shape=(size, size),
+        kind="pictures",
+    )
 
 
 @cache
@@ -85,7 +108,9 @@ def _check_digits(digits: ArrayLike) -> NDArray[np.float64]:
     """Scale images to at most 1 and check that there are some."""
     images = as_numbers(digits, "digits").astype(np.float64)
     if images.ndim != 3 or images.size == 0:
-        raise ValueError(f"digits must be images of shape (n, height, width), but the shape is {images.shape}.")
+        raise ValueError(
+            f"digits must be images of shape (n, height, width), but the shape is {images.shape}."
+        )
     if not np.isfinite(images).all():
         raise ValueError("digits must be finite, but some pixels are not.")
     if not images.max() > 0:
@@ -94,7 +119,9 @@ def _check_digits(digits: ArrayLike) -> NDArray[np.float64]:
 
 
 def wandering(length: int, rng: np.random.Generator) -> NDArray[np.float64]:
-    """Return where a bouncing digit is, as fractions (row, column) of the free canvas, shape (length, 2)."""
+    """Return where a bouncing digit is, as fractions (row, column) of the free canvas, shape
+    (length, 2).
+    """
     position = rng.random(2)
     direction = rng.uniform(0.0, 2.0 * np.pi)
     velocity = STEP * np.array([np.sin(direction), np.cos(direction)])
@@ -108,8 +135,12 @@ def wandering(length: int, rng: np.random.Generator) -> NDArray[np.float64]:
     return path
 
 
-def _sequence(glyphs: NDArray[np.float64], length: int, size: int, n_digits: int, rng: np.random.Generator) -> Patterns:
-    """Return one sequence, shape (length, size * size), of +-1; where digits meet, the brighter pixel shows."""
+def _sequence(
+    glyphs: NDArray[np.float64], length: int, size: int, n_digits: int, rng: np.random.Generator
+) -> Patterns:
+    """Return one sequence, shape (length, size * size), of +-1; where digits meet, the brighter
+    pixel shows.
+    """
     height, width = glyphs.shape[1:]
     canvas = np.zeros((length, size, size))
     for _ in range(n_digits):

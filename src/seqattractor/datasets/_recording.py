@@ -1,4 +1,6 @@
-"""Generated recordings of place cells with candidate events of known kind: the ground truth for tests of replay."""
+"""Generated recordings of place cells with candidate events of known kind: the ground truth for
+tests of replay.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from seqattractor._checks import check_count, check_kind, check_memory, check_not_negative, check_number, check_positive, say
+from seqattractor._checks import (
+    check_count,
+    check_kind,
+    check_memory,
+    check_not_negative,
+    check_number,
+    check_positive,
+    say,
+)
 from seqattractor._faces import Result
 from seqattractor._files import written_by_name
 from seqattractor.io._spikes import bin_spikes
@@ -46,12 +56,13 @@ class GeneratedRecording(Result):
     events : ndarray of shape (E, 2)
         Start and end of each candidate event, in seconds.
     kinds : list of str, E of them
-        What each event is: "forward", "reverse" and "partial" are replay; "shuffled", "rates", "population bursts" and
-        "cell bursts" are not.
+        What each event is: "forward", "reverse" and "partial" are replay; "shuffled", "rates",
+        "population bursts" and "cell bursts" are not.
     event_maps : ndarray of int, shape (E,)
         The map that each event is drawn from.
     speeds : ndarray of shape (E,)
-        How many times faster than a lap each event runs; negative for reverse replay, 0 where nothing is replayed.
+        How many times faster than a lap each event runs; negative for reverse replay, 0 where
+        nothing is replayed.
     position_times, position : ndarray of shape (P,)
         Where the animal is during laps, from 0 to 1 along the path.
     fields : ndarray of shape (n_maps, n_cells)
@@ -125,7 +136,9 @@ class GeneratedRecording(Result):
         for start, end in intervals:
             part = slice(*np.searchsorted(self.times, [start, end]))
             given = {"n_units": n_cells, "start": float(start), "end": float(end)}
-            counted.append(bin_spikes(self.times[part], self.cells[part], width, **given, counts=True))
+            counted.append(
+                bin_spikes(self.times[part], self.cells[part], width, **given, counts=True)
+            )
         return counted
 
     def describe(self) -> str:
@@ -134,15 +147,21 @@ class GeneratedRecording(Result):
         listed = ", ".join(f"{number} {kind}" for kind, number in each.items()) or "none"
         maps = "" if len(self.fields) == 1 else f" on {len(self.fields)} maps"
         return (
-            f"{len(self.times)} spikes of {self.fields.shape[1]} place cells in {len(self.laps)} laps{maps} "
-            f"and {len(self.events)} candidate events. The events are: {listed}."
+            f"{len(self.times)} spikes of {self.fields.shape[1]} place cells in {len(self.laps)} "
+            f"laps{maps} and {len(self.events)} candidate events. The events are: {listed}."
         )
 
     def rows(self) -> Iterable[dict[str, Any]]:
         """Return a row for each event: start, end, kind, map and speed."""
         each = zip(self.events, self.kinds, self.event_maps, self.speeds, strict=True)
         return [
-            {"start": float(start), "end": float(end), "kind": kind, "map": int(m), "speed": float(speed)}
+            {
+                "start": float(start),
+                "end": float(end),
+                "kind": kind,
+                "map": int(m),
+                "speed": float(speed),
+            }
             for (start, end), kind, m, speed in each
         ]
 
@@ -152,27 +171,33 @@ class GeneratedRecording(Result):
         Returns
         -------
         dict
-            ``units`` (TsGroup), ``laps`` and ``events`` (IntervalSets with the columns ``map``, and ``kind``) and
-            ``position`` (Tsd).
+            ``units`` (TsGroup), ``laps`` and ``events`` (IntervalSets with the columns ``map``, and
+            ``kind``) and ``position`` (Tsd).
 
         Examples
         --------
-        >>> recording(n_cells=30, n_laps=2, n_events=3, rng=0).to_pynapple()["laps"].shape  # doctest: +SKIP
+        >>> session = recording(n_cells=30, n_laps=2, n_events=3, rng=0)
+        >>> session.to_pynapple()["laps"].shape  # doctest: +SKIP
         (2, 2)
         """
         import pynapple as nap
 
-        trains = {cell: nap.Ts(self.times[self.cells == cell]) for cell in range(self.fields.shape[1])}
+        trains = {
+            cell: nap.Ts(self.times[self.cells == cell]) for cell in range(self.fields.shape[1])
+        }
         events = {"kind": self.kinds, "map": self.event_maps}
         return {
             "units": nap.TsGroup(trains),
             "laps": nap.IntervalSet(*self.laps.T, metadata={"map": self.lap_maps}),
-            "events": nap.IntervalSet(*self.events.T, metadata=events) if len(self.events) else None,
+            "events": nap.IntervalSet(*self.events.T, metadata=events)
+            if len(self.events)
+            else None,
             "position": nap.Tsd(t=self.position_times, d=self.position),
         }
 
     def write_nwb(self, path: str | os.PathLike[str]) -> None:
-        """Write the recording to an NWB file, with the extra `nwb`: units, position, and the tables ``laps`` and ``events``.
+        """Write the recording to an NWB file, with the extra `nwb`: units, position, and the tables
+        ``laps`` and ``events``.
 
         Parameters
         ----------
@@ -187,11 +212,16 @@ class GeneratedRecording(Result):
         from pynwb.epoch import TimeIntervals
 
         began = datetime(2026, 1, 1, tzinfo=UTC)
-        session = NWBFile("Generated place cells (seqattractor.datasets.recording)", "generated", began)
+        session = NWBFile(
+            "Generated place cells (seqattractor.datasets.recording)", "generated", began
+        )
         for cell in range(self.fields.shape[1]):
             session.add_unit(spike_times=self.times[self.cells == cell])
         series = SpatialSeries(
-            name="position", data=self.position, timestamps=self.position_times, reference_frame="fraction of the path"
+            name="position",
+            data=self.position,
+            timestamps=self.position_times,
+            reference_frame="fraction of the path",
         )
         behavior = session.create_processing_module("behavior", "position of the animal")
         behavior.add(Position(spatial_series=series))
@@ -205,7 +235,9 @@ class GeneratedRecording(Result):
             events.add_column("kind", "what the event is")
             events.add_column("map", "the map that it is drawn from")
             for row in self.rows():
-                events.add_interval(start_time=row["start"], stop_time=row["end"], kind=row["kind"], map=row["map"])
+                events.add_interval(
+                    start_time=row["start"], stop_time=row["end"], kind=row["kind"], map=row["map"]
+                )
             session.add_time_intervals(events)
         with written_by_name(path, ".nwb") as part, NWBHDF5IO(str(part), "w") as file:
             file.write(session)
@@ -226,9 +258,10 @@ def recording(
 ) -> GeneratedRecording:
     """Generate a recording of place cells: laps along a path, then candidate events of known kind.
 
-    The animal needs 3.5 to 5 s for a lap, at a speed that changes by up to 40 %. Each cell has one place field on each map
-    and fires more or less than usual in each lap. Events last as long as the lap that they replay, divided by the
-    compression. They cover 60 to 100 % of the path; partial ones 30 to 50 %, forward or reverse.
+    The animal needs 3.5 to 5 s for a lap, at a speed that changes by up to 40 %. Each cell has one
+    place field on each map and fires more or less than usual in each lap. Events last as long as
+    the lap that they replay, divided by the compression. They cover 60 to 100 % of the path;
+    partial ones 30 to 50 %, forward or reverse.
 
     Parameters
     ----------
@@ -236,14 +269,17 @@ def recording(
     n_laps : int
         At least 1; with several maps they alternate.
     n_events : int or dict of str to int
-        How many events of each kind, or of some kinds. Events that are not replay have the mean rates of a forward event.
-        "shuffled": a forward event whose stretches of 20 ms come in random order. "rates": constant rates. "population
-        bursts": all cells wax and wane together. "cell bursts": each cell fires within 25 ms (standard deviation) of a
-        random time of its own.
+        How many events of each kind, or of some kinds. Events that are not replay have the mean
+        rates of a forward event. "shuffled": a forward event whose stretches of 20 ms come in
+        random order. "rates": constant rates. "population bursts": all cells wax and wane together.
+        "cell bursts": each cell fires within 25 ms (standard deviation) of a random time of its
+        own.
     n_maps : int
-        How many independent arrangements of place fields (environments, or arms of a maze) there are.
+        How many independent arrangements of place fields (environments, or arms of a maze) there
+        are.
     shared : float
-        The fraction of the path, from its start, that all maps have in common: with 2 maps, a figure of eight.
+        The fraction of the path, from its start, that all maps have in common: with 2 maps, a
+        figure of eight.
     compression : (float, float)
         How many times faster than a lap events run, least and most.
     loss : float
@@ -268,13 +304,19 @@ def recording(
     n_laps = check_count(n_laps, "n_laps", 1, _MOST)
     n_maps = check_count(n_maps, "n_maps", 1, _MOST)
     wanted = _check_events(n_events)
-    shared, loss = (check_number(value, name) for value, name in ((shared, "shared"), (loss, "loss")))
+    shared, loss = (
+        check_number(value, name) for value, name in ((shared, "shared"), (loss, "loss"))
+    )
     for value, name in ((shared, "shared"), (loss, "loss")):
         if not 0 <= value < 1:
-            raise ValueError(f"{name} must be a fraction from 0 to below 1, but it is {say(value)}.")
+            raise ValueError(
+                f"{name} must be a fraction from 0 to below 1, but it is {say(value)}."
+            )
     fast = np.asarray(compression, dtype=float).reshape(-1)
     if fast.shape != (2,) or not 0 < fast[0] <= fast[1] < np.inf:
-        raise ValueError(f"compression must be (least, most), both above 0, but it is {say(compression)}.")
+        raise ValueError(
+            f"compression must be (least, most), both above 0, but it is {say(compression)}."
+        )
     jitter, peak_rate = check_not_negative(jitter, "jitter"), check_positive(peak_rate, "peak_rate")
     check_memory((50_000 + 24 * n_maps) * n_cells, f"laps of {n_cells} cells")
     draw = _Animal(as_generator(rng, "recording"), n_cells, n_maps, shared, peak_rate)
@@ -321,11 +363,18 @@ def recording(
 
 def _check_events(n_events: int | Mapping[str, int]) -> dict[str, int]:
     """How many events of each kind."""
-    check_kind(n_events, (int, np.integer, Mapping), "n_events", "a number, or a dict from kinds to numbers")
+    check_kind(
+        n_events,
+        (int, np.integer, Mapping),
+        "n_events",
+        "a number, or a dict from kinds to numbers",
+    )
     wanted = dict(n_events) if isinstance(n_events, Mapping) else dict.fromkeys(KINDS, n_events)
     for kind in wanted:
         if kind not in KINDS:
-            raise ValueError(f"n_events has the unknown kind {say(kind)}; kinds are {', '.join(KINDS)}.")
+            raise ValueError(
+                f"n_events has the unknown kind {say(kind)}; kinds are {', '.join(KINDS)}."
+            )
     each = wanted.items()
     return {kind: check_count(n, f"n_events[{kind!r}]", 0, _MOST) for kind, n in each}
 
@@ -333,7 +382,9 @@ def _check_events(n_events: int | Mapping[str, int]) -> dict[str, int]:
 class _Animal:
     """Draws laps, rates, events and spikes."""
 
-    def __init__(self, rng: np.random.Generator, n_cells: int, n_maps: int, shared: float, peak_rate: float) -> None:
+    def __init__(
+        self, rng: np.random.Generator, n_cells: int, n_maps: int, shared: float, peak_rate: float
+    ) -> None:
         self.rng = rng
         fields = [rng.permutation(np.linspace(0, 1, n_cells)) for _ in range(n_maps)]
         common = fields[0] < shared  # these cells have their field on the stretch that maps share
@@ -360,7 +411,9 @@ class _Animal:
         return np.asarray(self.peaks[m] * near + _BASELINE)
 
     def event(self, kind: str, m: int, factor: float) -> tuple[NDArray[np.float64], int]:
-        """The rates of an event at each tick, (ticks, cells), and the sign of its speed, 0 if it is no replay."""
+        """The rates of an event at each tick, (ticks, cells), and the sign of its speed, 0 if it is
+        no replay.
+        """
         rng = self.rng
         covered = rng.uniform(0.3, 0.5) if kind == "partial" else rng.uniform(0.6, 1.0)
         ticks = max(4, round(rng.uniform(3.5, 5.0) * covered / factor / _TICK))
@@ -378,7 +431,13 @@ class _Animal:
             gain = np.interp(np.arange(ticks), np.linspace(0, ticks, 7), rng.gamma(0.7, 1 / 0.7, 7))
             return gain[:, None] * mean, 0
         if kind == "cell bursts":
-            bump = np.exp(-(((np.arange(ticks)[:, None] - rng.uniform(0, ticks, len(mean))) * _TICK / 0.025) ** 2) / 2)
+            bump = np.exp(
+                -(
+                    ((np.arange(ticks)[:, None] - rng.uniform(0, ticks, len(mean))) * _TICK / 0.025)
+                    ** 2
+                )
+                / 2
+            )
             return mean * ticks * bump / bump.sum(axis=0), 0
         return np.broadcast_to(mean, rates.shape), 0
 

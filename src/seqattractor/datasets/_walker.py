@@ -1,7 +1,8 @@
 """A walking figure in silhouette, the stand-in for the paper's gait sequence.
 
-Joint angles over one stride give a skeleton, each bone is a tapered capsule, and the silhouette is their union. The figure walks
-on the spot, as in size-normalised gait silhouettes, seen from its right-hand side.
+Joint angles over one stride give a skeleton, each bone is a tapered capsule, and the silhouette is
+their union. The figure walks on the spot, as in size-normalised gait silhouettes, seen from its
+right-hand side.
 """
 
 import numpy as np
@@ -12,7 +13,9 @@ from seqattractor.sequences import Sequences
 
 FRAME_SHAPE = (128, 88)  # rows, columns: the paper's "88 x 128"
 N_FRAMES = 103
-N_STRIDES = 3  # 3 and 103 have no common divisor, so no two frames show the same phase of the stride
+N_STRIDES = (
+    3  # 3 and 103 have no common divisor, so no two frames show the same phase of the stride
+)
 
 # Joint angles in degrees at 0, 5, ..., 95 % of a stride, from heel strike on; flexion is positive.
 HIP = [29, 28, 26, 23, 19, 14, 9, 4, -1, -6, -9, -8, -2, 8, 18, 26, 31, 33, 32, 30]
@@ -33,8 +36,9 @@ Bone = tuple[Point, Point, float, float]  # both ends (row, column) and the half
 def walker(n_frames: int = N_FRAMES, *, shrink: int = 1) -> Sequences:
     """Draw a walking figure: 103 distinct silhouettes in a closed loop of three strides.
 
-    Length and frame size are those of the gait sequence in section 6.3 of the paper. The three strides differ a little, as a
-    person's do. The loop is closed by its first frame, as row 104; that step is like all others.
+    Length and frame size are those of the gait sequence in section 6.3 of the paper. The three
+    strides differ a little, as a person's do. The loop is closed by its first frame, as row 104;
+    that step is like all others.
 
     Parameters
     ----------
@@ -46,8 +50,8 @@ def walker(n_frames: int = N_FRAMES, *, shrink: int = 1) -> Sequences:
     Returns
     -------
     Sequences
-        One loop, of shape (n_frames + 1, 128 * 88 / shrink**2), of frames (128 / shrink, 88 / shrink): +1 is figure and -1
-        background.
+        One loop, of shape (n_frames + 1, 128 * 88 / shrink**2), of frames (128 / shrink, 88 /
+        shrink): +1 is figure and -1 background.
 
     Examples
     --------
@@ -69,19 +73,31 @@ def walker(n_frames: int = N_FRAMES, *, shrink: int = 1) -> Sequences:
     height, width = FRAME_SHAPE[0] // shrink, FRAME_SHAPE[1] // shrink
     covered = frames.reshape(n_frames, height, shrink, width, shrink).mean(axis=(2, 4))
     X = np.where(covered.reshape(n_frames, -1) >= 0.5, 1, -1).astype(np.int8)
-    return Sequences(np.concatenate([X, X[:1]]), frame_shape=(height, width), names=["walker"], kind="pictures", closed=1)
+    return Sequences(
+        np.concatenate([X, X[:1]]),
+        frame_shape=(height, width),
+        names=["walker"],
+        kind="pictures",
+        closed=1,
+    )
 
 
 def _angle(table: list[int], phase: float) -> float:
-    """Return the smooth periodic curve through a table of angles, at a phase (1 = one stride), in radians."""
+    """Return the smooth periodic curve through a table of angles, at a phase (1 = one stride), in
+    radians.
+    """
     coefficients = np.fft.rfft(np.asarray(table, dtype=np.float64)) / len(table)
     harmonics = np.arange(1, 8)  # the higher ones only carry the rounding of the table
     waves = np.exp(2j * np.pi * harmonics * phase)
-    return float(np.deg2rad(coefficients[0].real + 2 * (coefficients[harmonics] * waves).real.sum()))
+    return float(
+        np.deg2rad(coefficients[0].real + 2 * (coefficients[harmonics] * waves).real.sum())
+    )
 
 
 def _from(start: Point, angle: float, length: float) -> Point:
-    """Return the point `length` away from `start`; angle 0 points down, positive angles forward (to the right)."""
+    """Return the point `length` away from `start`; angle 0 points down, positive angles forward (to
+    the right).
+    """
     return _beside(start, length * np.cos(angle), length * np.sin(angle))
 
 
@@ -119,11 +135,17 @@ def _arm(shoulder: Point, phase: float, swing: float, lean: float) -> list[Bone]
     lower = upper + _angle(ELBOW, phase)
     elbow = _from(shoulder, upper, UPPER_ARM)
     wrist = _from(elbow, lower, FOREARM)
-    return [(shoulder, elbow, 4.3, 3.3), (elbow, wrist, 3.3, 2.2), (wrist, _from(wrist, lower + 0.15, HAND), 2.4, 2.2)]
+    return [
+        (shoulder, elbow, 4.3, 3.3),
+        (elbow, wrist, 3.3, 2.2),
+        (wrist, _from(wrist, lower + 0.15, HAND), 2.4, 2.2),
+    ]
 
 
 def _skeleton(turn: float) -> list[Bone]:
-    """Return all bones of the figure at a place on the closed loop (0 <= turn < 1), standing on the ground."""
+    """Return all bones of the figure at a place on the closed loop (0 <= turn < 1), standing on the
+    ground.
+    """
     phase = N_STRIDES * turn
     drift = np.sin(2 * np.pi * turn), np.cos(2 * np.pi * turn)
     stride, swing = 1.0 + 0.08 * drift[0], 1.0 + 0.18 * drift[1]
@@ -153,7 +175,9 @@ def _skeleton(turn: float) -> list[Bone]:
 
 
 def _silhouette(bones: list[Bone]) -> NDArray[np.bool_]:
-    """Return the picture of shape (128, 88) that is true wherever some bone covers the centre of the pixel."""
+    """Return the picture of shape (128, 88) that is true wherever some bone covers the centre of
+    the pixel.
+    """
     everywhere = np.indices(FRAME_SHAPE, dtype=np.float64)
     picture = np.zeros(FRAME_SHAPE, dtype=bool)
     for a, b, ra, rb in bones:
@@ -162,7 +186,9 @@ def _silhouette(bones: list[Bone]) -> NDArray[np.bool_]:
         high = np.maximum(np.ceil(np.maximum(a, b) + reach) + 1, 0).astype(int)
         near = slice(low[0], high[0]), slice(low[1], high[1])  # the bone covers no pixel elsewhere
         rows, columns = everywhere[(slice(None), *near)]
-        along = ((rows - a[0]) * axis[0] + (columns - a[1]) * axis[1]) / max(float(axis @ axis), 1e-12)
+        along = ((rows - a[0]) * axis[0] + (columns - a[1]) * axis[1]) / max(
+            float(axis @ axis), 1e-12
+        )
         along = np.clip(along, 0.0, 1.0)
         distance = np.hypot(rows - a[0] - along * axis[0], columns - a[1] - along * axis[1])
         picture[near] |= distance <= ra + (rb - ra) * along

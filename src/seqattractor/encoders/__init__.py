@@ -1,4 +1,6 @@
-"""Numbers as patterns of +-1, and back: scikit-learn transformers. Public names are listed in ``__init__.pyi``."""
+"""Numbers as patterns of +-1, and back: scikit-learn transformers. Public names are listed in
+``__init__.pyi``.
+"""
 
 import lazy_loader as _lazy
 

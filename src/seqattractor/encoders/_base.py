@@ -1,4 +1,6 @@
-"""The base class of encoders: numbers in and patterns of +-1 out, names of the units, and the way back."""
+"""The base class of encoders: numbers in and patterns of +-1 out, names of the units, and the way
+back.
+"""
 
 from __future__ import annotations
 
@@ -94,7 +96,8 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
         groups = self.n_features_in_ * self._units_per_feature()
         if patterns.shape[1] != groups:
             raise ValueError(
-                f"X has {patterns.shape[1]} units, but {type(self).__name__} makes {groups} of the features that it has seen."
+                f"X has {patterns.shape[1]} units, but {type(self).__name__} makes {groups} of the "
+                "features that it has seen."
             )
         values = self._decode(patterns.reshape(len(patterns), self.n_features_in_, -1))
         return values.reshape(len(patterns), *self.frame_shape_)
@@ -122,7 +125,8 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
         endings = self._endings()
         return np.array([f"{name}{ending}" for name in names for ending in endings], dtype=object)
 
-    # -- hooks of each encoder ------------------------------------------------------------------------------------------------
+    # -- hooks of each encoder
+    # ----------------------------------------------------------------------------------------------
 
     def _check_parameters(self) -> None:
         """Check the parameters."""
@@ -148,16 +152,22 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
         """Return how many units a feature has."""
         return 1
 
-    # -- shared by all --------------------------------------------------------------------------------------------------------
+    # -- shared by all
+    # ----------------------------------------------------------------------------------------------
 
     def _numbers(self, X: ArrayLike, *, reset: bool) -> tuple[NDArray[Any], tuple[int, ...]]:
-        """Check numbers as scikit-learn does; frames are flattened, and their shape is given, too."""
+        """Check numbers as scikit-learn does; frames are flattened, and their shape is given,
+        too.
+        """
         reject_masked(X, "X")
         array = as_array(X, "X") if isinstance(X, (list, tuple)) else X
         shape = tuple(array.shape[1:]) if getattr(array, "ndim", 2) > 2 else None  # type: ignore[union-attr]  # an array has one
         if shape is not None:
             if not reset and shape != self.frame_shape_:
-                raise ValueError(f"X has frames of shape {shape}, but in fit they had the shape {self.frame_shape_}.")
+                raise ValueError(
+                    f"X has frames of shape {shape}, but in fit they had the shape "
+                    f"{self.frame_shape_}."
+                )
             array = np.asarray(array).reshape(len(np.asarray(array)), -1)
         try:
             values = np.asarray(validate_data(self, array, reset=reset, dtype="numeric"))
@@ -171,8 +181,12 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
             raise ValueError(f"X must hold numbers between {-LARGEST:g} and {LARGEST:g}.")
         return values, shape or values.shape[1:]
 
-    def _range(self, values: NDArray[Any], value_range: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the lowest and the highest value of each feature: given, that of all features together, or each its own."""
+    def _range(
+        self, values: NDArray[Any], value_range: Any
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the lowest and the highest value of each feature: given, that of all features
+        together, or each its own.
+        """
         n = values.shape[1]
         if value_range is None:
             return values.min(axis=0).astype(np.float64), values.max(axis=0).astype(np.float64)
@@ -193,13 +207,22 @@ def check_value_range(value_range: Any, *words: str) -> None:
     pair = isinstance(value_range, (tuple, list, np.ndarray)) and np.shape(value_range) == (2,)
     choices = ", ".join(["None", *map(repr, words)])
     if not pair:
-        raise ValueError(f"value_range must be {choices} or two numbers (low, high), but it is {say(value_range)}.")
+        raise ValueError(
+            f"value_range must be {choices} or two numbers (low, high), but it is "
+            f"{say(value_range)}."
+        )
     low, high = (check_number(end, "an end of value_range") for end in value_range)
     if not low < high:
-        raise ValueError(f"value_range must be (low, high) with low below high, but it is {say(value_range)}.")
+        raise ValueError(
+            f"value_range must be (low, high) with low below high, but it is {say(value_range)}."
+        )
 
 
 def _in_a_sentence(message: str) -> str:
     """Return a message of scikit-learn without the data and without advice on classifiers."""
     first = message.splitlines()[0].rstrip(":.")
-    return f"{first}. Reshape your data: one row per time step, one column per feature." if "Reshape" in message else f"{first}."
+    return (
+        f"{first}. Reshape your data: one row per time step, one column per feature."
+        if "Reshape" in message
+        else f"{first}."
+    )

@@ -20,19 +20,21 @@ class ThresholdEncoder(Encoder):
     Parameters
     ----------
     threshold : float, "otsu" or "median"
-        "otsu" finds the cut that leaves the least variance on its two sides; "median" has as many numbers above as below.
+        "otsu" finds the cut that leaves the least variance on its two sides; "median" has as many
+        numbers above as below.
     per : {"all", "column", "row"}
-        What has a threshold of its own: all numbers together, each column (a neuron whose activity has a scale of its own), or
-        each row (a frame; it is found anew in every frame that is transformed, and only "median" does it). A threshold that is
-        a number is the same for all.
+        What has a threshold of its own: all numbers together, each column (a neuron whose activity
+        has a scale of its own), or each row (a frame; it is found anew in every frame that is
+        transformed, and only "median" does it). A threshold that is a number is the same for all.
 
     Attributes
     ----------
     threshold_ : ndarray of float, shape (n_features,)
         Without meaning for ``per="row"``.
     low_, high_ : ndarray of float, shape (n_features,)
-        The mean of the numbers that were off, and of those that were on, in `fit`, taken where a threshold is shared; these are
-        what `inverse_transform` gives, so that data with two values come back exactly.
+        The mean of the numbers that were off, and of those that were on, in `fit`, taken where a
+        threshold is shared; these are what `inverse_transform` gives, so that data with two values
+        come back exactly.
 
     Examples
     --------
@@ -45,7 +47,10 @@ class ThresholdEncoder(Encoder):
     """
 
     def __init__(
-        self, threshold: float | Literal["otsu", "median"] = "otsu", *, per: Literal["all", "column", "row"] = "all"
+        self,
+        threshold: float | Literal["otsu", "median"] = "otsu",
+        *,
+        per: Literal["all", "column", "row"] = "all",
     ) -> None:
         self.threshold = threshold
         self.per = per
@@ -57,14 +62,20 @@ class ThresholdEncoder(Encoder):
             check_number(self.threshold, "threshold")
         check_choice(self.per, "per", ("all", "column", "row"))
         if self.per == "row" and self.threshold != "median":
-            raise ValueError('only the "median" is found for each row; use per="all" or per="column".')
+            raise ValueError(
+                'only the "median" is found for each row; use per="all" or per="column".'
+            )
 
     def _learn(self, values: NDArray[Any]) -> None:
         parts = self._shared(values)
         self.threshold_ = self._spread([self._find(part) for part in parts], values)
         sides = self._shared(self._is_on(values))
-        self.low_ = self._spread([_mean(part, ~on) for part, on in zip(parts, sides, strict=True)], values)
-        self.high_ = self._spread([_mean(part, on) for part, on in zip(parts, sides, strict=True)], values)
+        self.low_ = self._spread(
+            [_mean(part, ~on) for part, on in zip(parts, sides, strict=True)], values
+        )
+        self.high_ = self._spread(
+            [_mean(part, on) for part, on in zip(parts, sides, strict=True)], values
+        )
 
     def _shared(self, array: NDArray[Any]) -> list[NDArray[Any]]:
         """Return the parts of an array (T, n_features) in which numbers share a threshold."""

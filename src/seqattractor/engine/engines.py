@@ -9,11 +9,20 @@ from seqattractor.engine.kernels import has_kernels
 from seqattractor.engine.problem import Learned, Problem, ProgressCallback
 
 FEW = 4
-"""Transitions below which the plain loop presents them once in less time than the exact engine needs to begin and to end."""
+"""Transitions below which the plain loop presents them once in less time than the exact engine
+needs to begin and to end.
+"""
 
 
-def learn(problem: Problem, engine: str, *, n_jobs: int | None = None, callback: ProgressCallback | None = None) -> Learned:
-    """Learn by the exact engine, or by the plain loop if that is asked for, if kernels cannot be called, or if it is quicker.
+def learn(
+    problem: Problem,
+    engine: str,
+    *,
+    n_jobs: int | None = None,
+    callback: ProgressCallback | None = None,
+) -> Learned:
+    """Learn by the exact engine, or by the plain loop if that is asked for, if kernels cannot be
+    called, or if it is quicker.
 
     The weights of the problem may be overwritten.
 

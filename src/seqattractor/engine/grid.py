@@ -1,10 +1,11 @@
 """Weights in steps of eta on a dyadic grid: float64 adds them up without rounding, in any order.
 
-The rule is homogeneous: weights, kappa and thresholds divided by eta, learned at the rate 1 and multiplied by eta again, are the
-same weights. In these steps an update adds whole numbers. Start weights, kappa and thresholds are multiples of `STEP`, and so is
-every field. While the sizes of a neuron's weights sum to less than 2**29 steps, a field has at most 53 bits, and float64 holds it
-and every partial sum of it. So the plain loop, the exact engine, one recall and a batch, any BLAS and any processor come to the
-same states, and ties stay ties: sign(0) = +1.
+The rule is homogeneous: weights, kappa and thresholds divided by eta, learned at the rate 1 and
+multiplied by eta again, are the same weights. In these steps an update adds whole numbers. Start
+weights, kappa and thresholds are multiples of `STEP`, and so is every field. While the sizes of a
+neuron's weights sum to less than 2**29 steps, a field has at most 53 bits, and float64 holds it and
+every partial sum of it. So the plain loop, the exact engine, one recall and a batch, any BLAS and
+any processor come to the same states, and ties stay ties: sign(0) = +1.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ Floats = NDArray[np.float64]
 
 STEP = 2.0**-24
 """The grid, in steps of eta."""
-_LARGEST_SUM = 2.0**29  # of a neuron's weights, in steps of eta: beyond, a field may have more than 53 bits
+_LARGEST_SUM = (
+    2.0**29
+)  # of a neuron's weights, in steps of eta: beyond, a field may have more than 53 bits
 
 
 def on_grid(values: ArrayLike) -> Floats:
@@ -33,7 +36,8 @@ def on_grid(values: ArrayLike) -> Floats:
 
 
 def in_steps(weights: ArrayLike, eta: float | None) -> Floats:
-    """Give weights in steps of eta, on the grid; what float64 rounded off in multiplying steps by eta comes back.
+    """Give weights in steps of eta, on the grid; what float64 rounded off in multiplying steps by
+    eta comes back.
 
     Where eta is None they are no steps of anything, and stay as they are.
 
@@ -55,10 +59,11 @@ def in_steps(weights: ArrayLike, eta: float | None) -> Floats:
 
 
 def exact_rows(weights: ArrayLike, bits: int = 40) -> Floats:
-    """Round weights that are no steps of anything, such as a pseudo-inverse, so that sums over inputs of +-1 and 0 are exact.
+    """Round weights that are no steps of anything, such as a pseudo-inverse, so that sums over
+    inputs of +-1 and 0 are exact.
 
-    Each row becomes multiples of a power of two, about 2**-bits of the sum of its sizes. Digits in which linear algebra differs
-    between processors are nearly always below that.
+    Each row becomes multiples of a power of two, about 2**-bits of the sum of its sizes. Digits in
+    which linear algebra differs between processors are nearly always below that.
 
     Examples
     --------
@@ -69,15 +74,19 @@ def exact_rows(weights: ArrayLike, bits: int = 40) -> Floats:
     True
     """
     W = np.asarray(weights, dtype=np.float64)
-    unit = np.ldexp(1.0, np.maximum(np.frexp(np.abs(W).sum(axis=-1, keepdims=True))[1] - bits, -1000))
+    unit = np.ldexp(
+        1.0, np.maximum(np.frexp(np.abs(W).sum(axis=-1, keepdims=True))[1] - bits, -1000)
+    )
     return np.asarray(np.rint(W / unit) * unit)
 
 
 class InSteps:
-    """A fitted array of weights that is held in steps of eta on the grid, and read and set as people expect it, times eta.
+    """A fitted array of weights that is held in steps of eta on the grid, and read and set as
+    people expect it, times eta.
 
-    ``net.U_ = weights`` takes weights, ``net.U_`` gives them as an array that cannot be written to, since writing to it would not
-    change the network. ``net._step_size(name)`` is eta, or None where weights are no steps of anything and stay as they are.
+    ``net.U_ = weights`` takes weights, ``net.U_`` gives them as an array that cannot be written to,
+    since writing to it would not change the network. ``net._step_size(name)`` is eta, or None where
+    weights are no steps of anything and stay as they are.
     """
 
     def __set_name__(self, owner: type, name: str) -> None:
@@ -121,10 +130,16 @@ def held_steps(net: object, name: str) -> tuple[Floats, float | None]:
 def hold_steps(net: object, name: str, steps: Floats, eta: float | None) -> None:
     """Let a network hold weights that are in steps of eta."""
     rows = steps.reshape(len(steps), -1)  # a bias is a row by itself
-    largest = max(rows.max(initial=0.0), -rows.min(initial=0.0))  # of most networks this tells enough, and copies nothing
-    if eta is not None and largest * rows.shape[1] >= _LARGEST_SUM <= np.abs(rows).sum(axis=1).max():
+    largest = max(
+        rows.max(initial=0.0), -rows.min(initial=0.0)
+    )  # of most networks this tells enough, and copies nothing
+    if (
+        eta is not None
+        and largest * rows.shape[1] >= _LARGEST_SUM <= np.abs(rows).sum(axis=1).max()
+    ):
         raise ValueError(
-            f"the weights {name} of a neuron sum to more than {_LARGEST_SUM:.3g} learning steps, which are eta = {eta:g} each, "
-            "and float64 could not add them up exactly; use a larger eta, a smaller kappa or a smaller init_scale."
+            f"the weights {name} of a neuron sum to more than {_LARGEST_SUM:.3g} learning steps, "
+            f"which are eta = {eta:g} each, and float64 could not add them up exactly; use a "
+            "larger eta, a smaller kappa or a smaller init_scale."
         )
     vars(net).update({_HELD + name: steps, _SIZE + name: eta})

@@ -1,4 +1,6 @@
-"""What an engine is given and what it returns: a frozen `Problem` and `Learned`, the same for every engine."""
+"""What an engine is given and what it returns: a frozen `Problem` and `Learned`, the same for every
+engine.
+"""
 
 from __future__ import annotations
 
@@ -14,16 +16,18 @@ from seqattractor.sequences import Patterns
 Floats = NDArray[np.float64]
 
 ProgressCallback = Callable[[int, int, int], bool | None]
-"""Called as ``callback(epoch, hidden_errors, visible_errors)`` after each epoch, counted from 1; True stops learning."""
+"""Called as ``callback(epoch, hidden_errors, visible_errors)`` after each epoch, counted from 1;
+True stops learning.
+"""
 
 
 @dataclass(frozen=True)
 class Problem:
     """Transitions to learn, the start weights and the settings of the rule, with eta = 1.
 
-    The rule is homogeneous: weights, kappa and thresholds divided by eta, learned at the rate 1 and multiplied by eta again, are
-    the weights that eta gives. Weights, kappa and thresholds here are in such steps, on the grid of `engine.grid`, so that
-    every sum is exact.
+    The rule is homogeneous: weights, kappa and thresholds divided by eta, learned at the rate 1 and
+    multiplied by eta again, are the weights that eta gives. Weights, kappa and thresholds here are
+    in such steps, on the grid of `engine.grid`, so that every sum is exact.
 
     Examples
     --------
@@ -38,16 +42,21 @@ class Problem:
     """
 
     inputs: Patterns
-    """x(t) of each transition in the order of presentation, shape (n, N_in); they may be memory-mapped."""
+    """x(t) of each transition in the order of presentation, shape (n, N_in); they may be
+    memory-mapped.
+    """
     targets: Patterns
     """x(t+1), shape (n, N)."""
     V: Floats
-    """Start weights of the visible neurons, shape (N, M): from hidden neurons, or, if there are none, from the inputs (N, N_in).
-    Engines may overwrite U and V."""
+    """Start weights of the visible neurons, shape (N, M): from hidden neurons, or, if there are
+    none, from the inputs (N, N_in). Engines may overwrite U and V.
+    """
     kappa: float
     max_epochs: int
     U: Floats | None = None
-    """Start weights of the hidden neurons, shape (M, N_in); None for a network without hidden neurons."""
+    """Start weights of the hidden neurons, shape (M, N_in); None for a network without hidden
+    neurons.
+    """
     hidden_targets: Patterns | None = None
     """z(t+1), eq. (4), shape (n, M); None where they are learned, or where U is not."""
     input_threshold: float = 0.0
@@ -69,7 +78,9 @@ class Feedback:
     drive: Floats
     """P x(t+1) less the threshold of targets, `rule.target_drive`, shape (n, M)."""
     Q: NDArray[np.int64]
-    """The feedback that was learned before, shape (M, N): whole numbers, since it starts at zero. Not overwritten."""
+    """The feedback that was learned before, shape (M, N): whole numbers, since it starts at zero.
+    Not overwritten.
+    """
     weight: float
     """lambda."""
 
@@ -108,8 +119,12 @@ class Learned:
         return self.n_iter > 0 and not self.errors[-1].any()
 
 
-def repeat(epoch: Callable[[], tuple[int, int]], max_epochs: int, callback: ProgressCallback | None) -> NDArray[np.int64]:
-    """Run epochs until one has no error (all later ones would change nothing) or the callback stops; returns `Learned.errors`."""
+def repeat(
+    epoch: Callable[[], tuple[int, int]], max_epochs: int, callback: ProgressCallback | None
+) -> NDArray[np.int64]:
+    """Run epochs until one has no error (all later ones would change nothing) or the callback
+    stops; returns `Learned.errors`.
+    """
     errors: list[tuple[int, int]] = []
     while len(errors) < max_epochs:
         errors.append(epoch())

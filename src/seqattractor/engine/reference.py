@@ -1,4 +1,6 @@
-"""The plain online loop: one transition at a time, epoch after epoch, on the weights. Slow, and the truth."""
+"""The plain online loop: one transition at a time, epoch after epoch, on the weights. Slow, and the
+truth.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,9 @@ def learn(problem: Problem, *, callback: ProgressCallback | None = None) -> Lear
         if feedback is not None and Q is not None:
             z = rule.learned_target(feedback.drive[t], Q, x_next[t], feedback.weight)
         theta, bias = problem.input_threshold, problem.bias
-        return rule.learn_transition(U, V, x[t], x_next[t], z, kappa=kappa, eta=1.0, theta=theta, bias=bias, Q=Q)
+        return rule.learn_transition(
+            U, V, x[t], x_next[t], z, kappa=kappa, eta=1.0, theta=theta, bias=bias, Q=Q
+        )
 
     def epoch() -> tuple[int, int]:
         hidden, visible = np.sum([present(t) for t in range(len(x))], axis=0).tolist()

@@ -1,4 +1,6 @@
-"""Layers of threshold neurons as plain arrays: what the formats here take from a network and return to it."""
+"""Layers of threshold neurons as plain arrays: what the formats here take from a network and return
+to it.
+"""
 
 from __future__ import annotations
 
@@ -33,17 +35,24 @@ class PlainLayer:
     """The state of a silent neuron, -1 or 0."""
     high: ClassVar[int] = 1
     at_zero: bool = True
-    """Whether a field of exactly zero makes a neuron active, as it does in our networks but not in every tool."""
+    """Whether a field of exactly zero makes a neuron active, as it does in our networks but not in
+    every tool.
+    """
 
     def of_signs(self) -> PlainLayer:
-        """Return the same layer for inputs of -1 and +1 instead of 0 and 1: W s = W x / 2 + W 1 / 2."""
-        sums = [math.fsum([*(row / 2), c]) for row, c in zip(self.weights, self.offset, strict=True)]  # rounded once at most
+        """Return the same layer for inputs of -1 and +1 instead of 0 and 1: W s = W x / 2 + W 1 /
+        2.
+        """
+        sums = [
+            math.fsum([*(row / 2), c]) for row, c in zip(self.weights, self.offset, strict=True)
+        ]  # rounded once at most
         return PlainLayer(self.weights / 2, np.array(sums), self.low, self.at_zero)
 
     def active_at_zero(self) -> PlainLayer:
         """Return the same layer with neurons that are active at a field of exactly zero.
 
-        Fields are whole multiples of a power of two: those above zero are at least one unit, and so at or above half of one.
+        Fields are whole multiples of a power of two: those above zero are at least one unit, and so
+        at or above half of one.
         """
         if self.at_zero:
             return self
@@ -53,14 +62,17 @@ class PlainLayer:
             if np.array_equal(self.offset - lower, step):  # nothing was rounded
                 return PlainLayer(self.weights, lower, self.low)
         raise ValueError(
-            "it has neurons that are silent at a field of exactly 0, and biases so much larger than the smallest weights that "
-            "float64 cannot lower them by less; shift them yourself and use sa.networks.from_arrays."
+            "it has neurons that are silent at a field of exactly 0, and biases so much larger "
+            "than the smallest weights that float64 cannot lower them by less; shift them yourself "
+            "and use sa.networks.from_arrays."
         )
 
 
 @dataclass(frozen=True, eq=False)
 class PlainNetwork:
-    """One or two layers of threshold neurons, the sizes of states, and a description for the metadata of a file."""
+    """One or two layers of threshold neurons, the sizes of states, and a description for the
+    metadata of a file.
+    """
 
     layers: Sequence[PlainLayer]
     n_visible: int
@@ -79,7 +91,9 @@ def layer_names(layers: Sequence[Any]) -> tuple[str, ...]:
 
 def as_texts(facts: dict[str, Any]) -> dict[str, str]:
     """Return metadata as texts: JSON, except for what is a text already."""
-    return {key: value if isinstance(value, str) else json.dumps(value) for key, value in facts.items()}
+    return {
+        key: value if isinstance(value, str) else json.dumps(value) for key, value in facts.items()
+    }
 
 
 def digest_of(text: str, arrays: dict[str, NDArray[Any]]) -> str:
@@ -92,7 +106,8 @@ def digest_of(text: str, arrays: dict[str, NDArray[Any]]) -> str:
 
 
 def lowest_bit(rows: Floats) -> NDArray[np.int32]:
-    """Return the exponent of the lowest bit that is set in each row, shape (neurons,); 0 for a row of zeros.
+    """Return the exponent of the lowest bit that is set in each row, shape (neurons,); 0 for a row
+    of zeros.
 
     Examples
     --------
@@ -121,5 +136,6 @@ def needed(package: str, what: str, extra: str) -> Any:
         return import_module(package)
     except ImportError:
         raise ValueError(
-            f'{what} needs {package.partition(".")[0]}, which is not installed: pip install "seqattractor[{extra}]".'
+            f"{what} needs {package.partition('.')[0]}, which is not installed: pip install "
+            f'"seqattractor[{extra}]".'
         ) from None

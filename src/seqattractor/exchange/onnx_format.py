@@ -9,7 +9,15 @@ from typing import Any
 import numpy as np
 
 from seqattractor._checks import check_memory
-from seqattractor.exchange.layers import PlainLayer, PlainNetwork, RejectedFile, as_texts, digest_of, layer_names, needed
+from seqattractor.exchange.layers import (
+    PlainLayer,
+    PlainNetwork,
+    RejectedFile,
+    as_texts,
+    digest_of,
+    layer_names,
+    needed,
+)
 
 FORMAT = "seqattractor-onnx"
 OPSET, IR_VERSION = 17, 8
@@ -25,7 +33,9 @@ def onnx_model(net: PlainNetwork) -> Any:
 
     def node(kind: str, *inputs: str, **options: Any) -> str:
         output = str(options.pop("output", f"{kind.lower()}_{len(nodes)}"))
-        nodes.append(helper.make_node(kind, list(inputs), [output], name=f"{kind}_{len(nodes)}", **options))
+        nodes.append(
+            helper.make_node(kind, list(inputs), [output], name=f"{kind}_{len(nodes)}", **options)
+        )
         return output
 
     def constant(title: str, value: Any) -> str:
@@ -48,7 +58,9 @@ def onnx_model(net: PlainNetwork) -> Any:
         [helper.make_tensor_value_info("next_patterns", types.FLOAT, ["batch", N])],
         [onnx.numpy_helper.from_array(value, title) for title, value in constants.items()],
     )
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], producer_name="seqattractor")
+    model = helper.make_model(
+        graph, opset_imports=[helper.make_opsetid("", OPSET)], producer_name="seqattractor"
+    )
     model.ir_version = IR_VERSION
     model.doc_string = "Takes states of -1 and +1 and returns the patterns that follow them."
     texts = as_texts({"format": FORMAT, **net.about, "silent": [layer.low for layer in net.layers]})
@@ -58,7 +70,9 @@ def onnx_model(net: PlainNetwork) -> Any:
 
 
 def read_onnx(path: Path) -> list[PlainLayer]:
-    """Read the layers of a model that `seqattractor.networks.to_onnx` made; nothing in it is run."""
+    """Read the layers of a model that `seqattractor.networks.to_onnx` made; nothing in it is
+    run.
+    """
     onnx = needed("onnx", "an .onnx file", "onnx")
     check_memory(4 * path.stat().st_size, f"the model in {path}")
     try:
@@ -67,7 +81,10 @@ def read_onnx(path: Path) -> list[PlainLayer]:
         raise ValueError(f"it cannot be read as an ONNX model: {str(error)[:100]}") from None
     facts = {entry.key: entry.value for entry in model.metadata_props}
     if facts.get("format") != FORMAT:
-        raise RejectedFile(f"{path} was not written by seqattractor; give its weights to sa.networks.from_arrays(U, V).")
+        raise RejectedFile(
+            f"{path} was not written by seqattractor; give its weights to "
+            "sa.networks.from_arrays(U, V)."
+        )
     arrays = {}
     for tensor in model.graph.initializer:
         if tensor.data_location == onnx.TensorProto.EXTERNAL:
@@ -76,7 +93,9 @@ def read_onnx(path: Path) -> list[PlainLayer]:
     if facts.get("digest") != digest_of(facts.get("silent", ""), arrays):
         raise ValueError("its weights are not what was saved")
     silent = json.loads(facts.get("silent", ""))
-    return [_layer(name, low, arrays) for name, low in zip(layer_names(silent), silent, strict=True)]
+    return [
+        _layer(name, low, arrays) for name, low in zip(layer_names(silent), silent, strict=True)
+    ]
 
 
 def _layer(name: str, low: int, arrays: dict[str, Any]) -> PlainLayer:

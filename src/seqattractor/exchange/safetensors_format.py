@@ -1,4 +1,6 @@
-"""A model in a safetensors file: all arrays of the network as they are, and its settings as text. Nothing in it can be run."""
+"""A model in a safetensors file: all arrays of the network as they are, and its settings as text.
+Nothing in it can be run.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ FORMAT = "seqattractor-safetensors"
 VERSION = "1"
 
 
-def write_safetensors(path: str | os.PathLike[str], header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
+def write_safetensors(
+    path: str | os.PathLike[str], header: dict[str, Any], arrays: dict[str, NDArray[Any]]
+) -> None:
     """Write arrays and the header of a model file, with a digest of both."""
     save = needed("safetensors.numpy", "a .safetensors file", "safetensors").save
     whole = {name: np.ascontiguousarray(array) for name, array in sorted(arrays.items())}
@@ -30,7 +34,9 @@ def write_safetensors(path: str | os.PathLike[str], header: dict[str, Any], arra
 
 
 def read_safetensors(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Read header and arrays that `write_safetensors` wrote. The package checks that arrays fit the file."""
+    """Read header and arrays that `write_safetensors` wrote. The package checks that arrays fit the
+    file.
+    """
     package = needed("safetensors", "a .safetensors file", "safetensors")
     check_memory(2 * path.stat().st_size, f"the model in {path}")
     try:
@@ -38,12 +44,13 @@ def read_safetensors(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]
             facts = file.metadata() or {}
             if facts.get("format") != FORMAT:
                 raise RejectedFile(
-                    f"{path} was not written by seqattractor; read its arrays with safetensors.numpy.load_file, and give them to "
-                    "sa.networks.from_arrays(U, V)."
+                    f"{path} was not written by seqattractor; read its arrays with "
+                    "safetensors.numpy.load_file, and give them to sa.networks.from_arrays(U, V)."
                 )
             if facts.get("version") != VERSION:
                 raise RejectedFile(
-                    f"{path} is of version {str(facts.get('version'))[:20]!r}, but this seqattractor reads {VERSION}."
+                    f"{path} is of version {str(facts.get('version'))[:20]!r}, but this "
+                    f"seqattractor reads {VERSION}."
                 )
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 it is no dict
     except package.SafetensorError as error:
@@ -52,6 +59,8 @@ def read_safetensors(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]
     if facts.get("digest") != digest_of(text, arrays):
         raise ValueError("its contents are not what was saved")
     header = json.loads(text)
-    if not isinstance(header, dict) or not all(isinstance(header.get(part), dict) for part in ("parameters", "values")):
+    if not isinstance(header, dict) or not all(
+        isinstance(header.get(part), dict) for part in ("parameters", "values")
+    ):
         raise ValueError("its header has no settings")
     return header, arrays

@@ -1,4 +1,6 @@
-"""A network as a torch module. Importing this file takes seconds; `to_torch` does it when it is called."""
+"""A network as a torch module. Importing this file takes seconds; `to_torch` does it when it is
+called.
+"""
 
 from __future__ import annotations
 
@@ -50,12 +52,14 @@ class ThresholdModule(nn.Module):
 
         Parameters
         ----------
-        states : Tensor of -1 and +1, shape (N,) or (B, N); with an order k > 1 (k, N) or (B, k, N), oldest first
+        states : Tensor of -1 and +1, shape (N,) or (B, N); with an order k > 1 (k, N) or (B, k, N),
+        oldest first
 
         Returns
         -------
         Tensor, shape (N,) or (B, N)
-            Of -1.0 and +1.0, in the type of `states` if that is a floating-point type, else in the module's.
+            Of -1.0 and +1.0, in the type of `states` if that is a floating-point type, else in the
+            module's.
         """
         batch, single = self._as_batch(states, "states")
         following = self._next(batch.flatten(1)).to(_floating(states, self))
@@ -67,8 +71,8 @@ class ThresholdModule(nn.Module):
 
         Parameters
         ----------
-        cue : Tensor of -1 and +1, shape (order, N) or (B, order, N), oldest first; with order 1 also (N,), or (B, N) with B > 1
-        steps : int
+        cue : Tensor of -1 and +1, shape (order, N) or (B, order, N), oldest first; with order 1
+        also (N,), or (B, N) with B > 1 steps : int
 
         Returns
         -------
@@ -78,7 +82,11 @@ class ThresholdModule(nn.Module):
         steps = check_count(steps, "steps", 0)
         batch, single = self._as_batch(cue, "cue")
         single = single or cue.shape == batch.shape[1:]
-        path = torch.empty((len(batch), self.order + steps, self.n_visible), dtype=_floating(cue, self), device=batch.device)
+        path = torch.empty(
+            (len(batch), self.order + steps, self.n_visible),
+            dtype=_floating(cue, self),
+            device=batch.device,
+        )
         path[:, : self.order] = batch
         for t in range(self.order, self.order + steps):
             path[:, t] = self._next(path[:, t - self.order : t].flatten(1))
@@ -93,15 +101,22 @@ class ThresholdModule(nn.Module):
     def _as_batch(self, states: Tensor, name: str) -> tuple[Tensor, bool]:
         """Return states as (B, order, N), and whether there was only one."""
         if not isinstance(states, Tensor):
-            raise TypeError(f"{name} must be a torch tensor, but it is a {type(states).__name__}; use torch.as_tensor({name}).")
+            raise TypeError(
+                f"{name} must be a torch tensor, but it is a {type(states).__name__}; use "
+                f"torch.as_tensor({name})."
+            )
         batch = states.unsqueeze(-2) if self.order == 1 and states.ndim in (1, 2) else states
         if batch.ndim not in (2, 3) or tuple(batch.shape[-2:]) != (self.order, self.n_visible):
             many = f"{self.n_visible}" if self.order == 1 else f"{self.order}, {self.n_visible}"
             raise ValueError(
-                f"the {name} have the shape {tuple(states.shape)}, but this network takes ({many}), or (batch, {many})."
+                f"the {name} have the shape {tuple(states.shape)}, but this network takes "
+                f"({many}), or (batch, {many})."
             )
         if not torch.compiler.is_compiling() and not bool((states.abs() == 1).all()):
-            raise ValueError(f"the {name} must hold only -1 and +1; torch.where({name} > 0, 1.0, -1.0) makes them so.")
+            raise ValueError(
+                f"the {name} must hold only -1 and +1; torch.where({name} > 0, 1.0, -1.0) makes "
+                "them so."
+            )
         return batch.reshape(-1, self.order, self.n_visible), batch.ndim == 2
 
 

@@ -1,4 +1,6 @@
-"""Sequences that are saved in a model file beside the network, so that a recall can be compared with them and drawn like them."""
+"""Sequences that are saved in a model file beside the network, so that a recall can be compared
+with them and drawn like them.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ _ABOUT_SEQUENCES = ("lengths", "names", "closed")
 
 @dataclass(frozen=True)
 class Attached:
-    """What a model file holds about the sequences that the network learned; the fields are those of `Sequences`."""
+    """What a model file holds about the sequences that the network learned; the fields are those of
+    `Sequences`.
+    """
 
     sequences: Sequences | None  # the sequences, if they were saved
     frame_shape: tuple[int, ...]
@@ -35,7 +39,9 @@ class Attached:
 
 
 def attach(net: Any, data: Sequences, *, patterns: bool = True) -> None:
-    """Attach sequences to a fitted network: ``metadata_`` and, with `patterns`, ``attached_patterns_`` (T, ceil(N / 8)) uint8."""
+    """Attach sequences to a fitted network: ``metadata_`` and, with `patterns`,
+    ``attached_patterns_`` (T, ceil(N / 8)) uint8.
+    """
     net.metadata_ = {
         **{name: getattr(data, name) for name in (*_ABOUT_FRAMES, *_ABOUT_SEQUENCES)},
         "frame_shape": list(data.frame_shape),
@@ -47,17 +53,33 @@ def attach(net: Any, data: Sequences, *, patterns: bool = True) -> None:
 
 
 def attached(net: Any) -> Attached:
-    """Return what `attach` attached, checked like any input; a model without it has frames of N units."""
-    known = {name: value for name, value in (getattr(net, "metadata_", None) or {}).items() if value is not None}
+    """Return what `attach` attached, checked like any input; a model without it has frames of N
+    units.
+    """
+    known = {
+        name: value
+        for name, value in (getattr(net, "metadata_", None) or {}).items()
+        if value is not None
+    }
     N, packed = int(net.n_features_in_), getattr(net, "attached_patterns_", None)
     wanted = _ABOUT_FRAMES if packed is None else (*_ABOUT_FRAMES, *_ABOUT_SEQUENCES)
     about = {name: known[name] for name in wanted if name in known}
     try:
-        if not isinstance(about.get("kind", ""), str) or not isinstance(about.get("options", {}), dict):
+        if not isinstance(about.get("kind", ""), str) or not isinstance(
+            about.get("options", {}), dict
+        ):
             raise ValueError("kind is a word, and options are a table")
         # Without patterns one row of +1 takes their place, so that the rest can be checked.
-        X = np.ones((1, N), dtype=np.int8) if packed is None else as_signs(np.unpackbits(packed, axis=1, count=N) > 0)
+        X = (
+            np.ones((1, N), dtype=np.int8)
+            if packed is None
+            else as_signs(np.unpackbits(packed, axis=1, count=N) > 0)
+        )
         data = Sequences(X, **about)
     except (TypeError, ValueError, OverflowError) as error:
-        raise ValueError(f"the metadata of the sequences do not fit the model ({error}); learn it again.") from None
-    return Attached(None if packed is None else data, **{name: getattr(data, name) for name in _ABOUT_FRAMES})
+        raise ValueError(
+            f"the metadata of the sequences do not fit the model ({error}); learn it again."
+        ) from None
+    return Attached(
+        None if packed is None else data, **{name: getattr(data, name) for name in _ABOUT_FRAMES}
+    )

@@ -1,8 +1,10 @@
-"""Pictures of a recall, pixel by pixel: truth, cue and recall side by side, frame after frame, and as a strip.
+"""Pictures of a recall, pixel by pixel: truth, cue and recall side by side, frame after frame, and
+as a strip.
 
-Black and white is an array of indices into one small palette, so that a GIF needs no conversion: 0 to 31 are greys, then the two
-colours of wrong units. Grey and colour films, whose pixels are several units each, are arrays of red, green and blue, with the
-errors in a panel of their own: in the recall itself, a mark would hide the grey value that came back.
+Black and white is an array of indices into one small palette, so that a GIF needs no conversion: 0
+to 31 are greys, then the two colours of wrong units. Grey and colour films, whose pixels are
+several units each, are arrays of red, green and blue, with the errors in a panel of their own: in
+the recall itself, a mark would hide the grey value that came back.
 """
 
 from __future__ import annotations
@@ -19,10 +21,14 @@ from seqattractor.sequences._level_code import picture_shape
 from seqattractor.sequences._patterns import row_overlaps
 
 Picture = NDArray[np.uint8]
-"""Indices into the palette, shape (height, width), or red, green and blue, shape (height, width, 3)."""
+"""Indices into the palette, shape (height, width), or red, green and blue, shape (height, width,
+3).
+"""
 
 BLACK, GROUND, INK, WHITE, EXTRA, MISSING = 0, 4, 26, 31, 32, 33
-PALETTE: list[int] = [level * 255 // 31 for level in range(32) for _ in range(3)] + [230, 159, 0] + [86, 180, 233]
+PALETTE: list[int] = (
+    [level * 255 // 31 for level in range(32) for _ in range(3)] + [230, 159, 0] + [86, 180, 233]
+)
 RGB = np.array(PALETTE, dtype=np.uint8).reshape(-1, 3)
 FAINTEST = 0.3  # how much of the colour of an error the smallest one has: one level must be seen
 PANEL = 192  # pixels that the longer side of a panel should have at least
@@ -36,7 +42,9 @@ class Recalled:
     """One recall with all that is needed to show it or to write it."""
 
     recall: Patterns
-    """What the network did, shape (K, N); the first `order` rows are the cue. With order 0 these are patterns, not a recall."""
+    """What the network did, shape (K, N); the first `order` rows are the cue. With order 0 these
+    are patterns, not a recall.
+    """
     truth: Patterns | None
     """What it should have done, shape (L, N) with L <= K, where that is known."""
     order: int
@@ -48,7 +56,9 @@ class Recalled:
     lengths: Lengths | None = None
     """How many rows belong to each sequence, where these are patterns of several."""
     caught: tuple[int, str] | None = None
-    """From which row on the truth is something else than the cue asks for, because the recall follows that, and what it is."""
+    """From which row on the truth is something else than the cue asks for, because the recall
+    follows that, and what it is.
+    """
     code: LevelCode | None = None  # how units stand for grey values or colours, where they do
 
     @property
@@ -57,17 +67,23 @@ class Recalled:
         return picture_shape(self.frame_shape, self.code)
 
     def values(self, states: Patterns) -> NDArray[np.float64]:
-        """Return what units stand for: the values of patterns with a code, shape (..., *frame_shape without its last axis)."""
+        """Return what units stand for: the values of patterns with a code, shape (..., *frame_shape
+        without its last axis).
+        """
         assert self.code is not None
         return self.code.decode(states.reshape(*states.shape[:-1], *self.frame_shape))
 
     @cached_property
     def value_errors(self) -> NDArray[np.float64] | None:
-        """Of patterns with a code: the mean size of the errors of values, at each step for which the truth is known, (L,)."""
+        """Of patterns with a code: the mean size of the errors of values, at each step for which
+        the truth is known, (L,).
+        """
         if self.code is None or self.truth is None:
             return None
         pairs = zip(self.recall, self.truth, strict=False)
-        return np.array([np.abs(self.values(state) - self.values(truth)).mean() for state, truth in pairs])
+        return np.array(
+            [np.abs(self.values(state) - self.values(truth)).mean() for state, truth in pairs]
+        )
 
     @cached_property
     def overlaps(self) -> NDArray[np.float64]:
@@ -103,7 +119,9 @@ class Recalled:
 
     @cached_property
     def judged(self) -> Picture:
-        """Return the recall as a picture, shape (K, N), with errors marked where the truth is known and the cue is over."""
+        """Return the recall as a picture, shape (K, N), with errors marked where the truth is known
+        and the cue is over.
+        """
         picture = mark(self.recall)
         if self.truth is not None:
             known = slice(self.order, len(self.truth))
@@ -112,7 +130,9 @@ class Recalled:
 
 
 def mark(states: Patterns, truth: Patterns | None = None) -> Picture:
-    """Turn +-1 into palette indices: on white, off black; wrongly on orange, wrongly off blue; of the same shape."""
+    """Turn +-1 into palette indices: on white, off black; wrongly on orange, wrongly off blue; of
+    the same shape.
+    """
     picture = np.where(states > 0, WHITE, BLACK).astype(np.uint8)
     if truth is not None:
         picture[(states > 0) & (truth < 0)] = EXTRA
@@ -126,11 +146,14 @@ def shade(recalled: Recalled, state: Patterns) -> Picture:
     assert recalled.picture_shape is not None
     code, values = recalled.code, recalled.values(state)
     bright = np.round((values - code.low) / (code.high - code.low) * 255).astype(np.uint8)
-    return np.array(np.broadcast_to(bright.reshape(*recalled.picture_shape, -1), (*recalled.picture_shape, 3)))
+    return np.array(
+        np.broadcast_to(bright.reshape(*recalled.picture_shape, -1), (*recalled.picture_shape, 3))
+    )
 
 
 def mark_errors(recalled: Recalled, state: Patterns, truth: Patterns) -> Picture:
-    """The errors of one pattern with a code, (height, width, 3): orange where too bright, blue where too dark, black where right.
+    """The errors of one pattern with a code, (height, width, 3): orange where too bright, blue
+    where too dark, black where right.
 
     The colour is the stronger, the larger the error, of red, green and blue the largest.
     """
@@ -151,7 +174,9 @@ def frames_of(recalled: Recalled) -> Iterator[Picture]:
 
 
 def strip_of(recalled: Recalled, n_frames: int = 10) -> Picture:
-    """Draw a recall as one picture: rows of frames over time, or, for units without a shape, rasters."""
+    """Draw a recall as one picture: rows of frames over time, or, for units without a shape,
+    rasters.
+    """
     if recalled.picture_shape is None:
         return _raster_moment(recalled, len(recalled.recall) - 1)
     columns = []
@@ -191,21 +216,33 @@ def _rows_at(recalled: Recalled, t: int) -> dict[str, Picture]:
 
 
 def _film_moment(recalled: Recalled, t: int) -> Picture:
-    """Truth, cue and recall at one time, side by side, with a line of text and a bar of time; with a code also the errors."""
+    """Truth, cue and recall at one time, side by side, with a line of text and a bar of time; with
+    a code also the errors.
+    """
     rows = _rows_at(recalled, t)
     panels = {recalled.truth_at(t): rows.pop("stored")} if "stored" in rows else {}
     if recalled.order:
         cue = recalled.recall[recalled.order - 1]
-        panels["cue"] = mark(cue).reshape(recalled.frame_shape) if recalled.code is None else shade(recalled, cue)
+        panels["cue"] = (
+            mark(cue).reshape(recalled.frame_shape)
+            if recalled.code is None
+            else shade(recalled, cue)
+        )
     shown = {title: _panel(picture, PANEL) for title, picture in (panels | rows).items()}
     if "error" in shown and shown["error"].shape[1] >= 160:
         shown["error (orange: too bright)"] = shown.pop("error")
-    body = _beside([_below([_text(title, panel.shape[1]), panel]) for title, panel in shown.items()])
-    return _framed(_below([body, _caption(recalled, t, body.shape[1]), *_legend(recalled, body.shape[1])]))
+    body = _beside(
+        [_below([_text(title, panel.shape[1]), panel]) for title, panel in shown.items()]
+    )
+    return _framed(
+        _below([body, _caption(recalled, t, body.shape[1]), *_legend(recalled, body.shape[1])])
+    )
 
 
 def _raster_moment(recalled: Recalled, t: int) -> Picture:
-    """Rasters of truth and recall up to one time, one above the other: time to the right, units upwards."""
+    """Rasters of truth and recall up to one time, one above the other: time to the right, units
+    upwards.
+    """
     K, N = recalled.recall.shape
     wide, high = max(1, RASTER_WIDTH // K), max(1, min(12, PANEL // N))
     panels = {} if recalled.truth is None else {recalled.truth_at(t): recalled.stored}
@@ -213,7 +250,11 @@ def _raster_moment(recalled: Recalled, t: int) -> Picture:
     title = f"{recalled.title} (the first {columns} the cue)" if recalled.order else recalled.title
     panels[title] = np.where(np.arange(K)[:, None] > t, np.uint8(GROUND + 2), recalled.judged)
     width = max(K * wide, 220)
-    rows = [part for title, x in panels.items() for part in (_text(title, width), _enlarged(x.T[::-1], high, wide))]
+    rows = [
+        part
+        for title, x in panels.items()
+        for part in (_text(title, width), _enlarged(x.T[::-1], high, wide))
+    ]
     seconds = [_seconds(K, wide, recalled.rate)] if recalled.rate and recalled.seconds else []
     body = _below([*rows, *seconds, _caption(recalled, t, width), *_legend(recalled, width)])
     if recalled.units is None:
@@ -225,7 +266,9 @@ def _raster_moment(recalled: Recalled, t: int) -> Picture:
 
 
 def _seconds(columns: int, wide: int, rate: float) -> Picture:
-    """Return an axis of seconds below rasters with so many columns of so many pixels: at most eight labels, in round steps."""
+    """Return an axis of seconds below rasters with so many columns of so many pixels: at most eight
+    labels, in round steps.
+    """
     whole = columns / rate
     power = 10.0 ** np.floor(np.log10(whole / 8))
     apart = next(power * k for k in (1, 2, 5, 10) if whole / (power * k) <= 8)
@@ -264,16 +307,28 @@ def _caption(recalled: Recalled, t: int, width: int) -> Picture:
 
 
 def _legend(recalled: Recalled, width: int) -> list[Picture]:
-    """What the two colours mean, where they occur: in one line, in two where it is narrow, nothing where words have no room."""
+    """What the two colours mean, where they occur: in one line, in two where it is narrow, nothing
+    where words have no room.
+    """
     known = slice(recalled.order, None if recalled.truth is None else len(recalled.truth))
-    if recalled.truth is None or recalled.code is not None or np.array_equal(recalled.recall[known], recalled.truth[known]):
+    if (
+        recalled.truth is None
+        or recalled.code is not None
+        or np.array_equal(recalled.recall[known], recalled.truth[known])
+    ):
         return []
     parts = []
     for colour, words in ((EXTRA, "wrongly on"), (MISSING, "wrongly off")):
         part = _text(f"     {words}", LEGEND_WIDTH)
         part[LINE // 2 - 5 : LINE // 2 + 5, :10] = colour
         parts.append(part)
-    return [_beside(parts)] if width >= 2 * LEGEND_WIDTH + GAP else parts if width >= LEGEND_WIDTH else []
+    return (
+        [_beside(parts)]
+        if width >= 2 * LEGEND_WIDTH + GAP
+        else parts
+        if width >= LEGEND_WIDTH
+        else []
+    )
 
 
 def _panel(frame: Picture, pixels: int) -> Picture:
@@ -301,12 +356,16 @@ def _text(words: str, width: int, height: int = LINE) -> Picture:
 def _below(parts: list[Picture]) -> Picture:
     """Put pictures one below the other, filled up with ground to one width."""
     width = max(part.shape[1] for part in parts)
-    return np.concatenate([_padded(part, (0, 4), (0, width - part.shape[1])) for part in _alike(parts)])[:-4]
+    return np.concatenate(
+        [_padded(part, (0, 4), (0, width - part.shape[1])) for part in _alike(parts)]
+    )[:-4]
 
 
 def _beside(parts: list[Picture]) -> Picture:
     """Put pictures of one height side by side."""
-    return np.concatenate([_padded(part, (0, 0), (0, GAP)) for part in _alike(parts)], axis=1)[:, :-GAP]
+    return np.concatenate([_padded(part, (0, 0), (0, GAP)) for part in _alike(parts)], axis=1)[
+        :, :-GAP
+    ]
 
 
 def _framed(picture: Picture) -> Picture:
@@ -325,4 +384,6 @@ def _padded(picture: Picture, above_below: tuple[int, int], beside: tuple[int, i
     """Return a picture with ground around it."""
     if picture.ndim == 2:
         return np.pad(picture, (above_below, beside), constant_values=GROUND)
-    return np.pad(picture, (above_below, beside, (0, 0)), constant_values=int(RGB[GROUND, 0]))  # a grey
+    return np.pad(
+        picture, (above_below, beside, (0, 0)), constant_values=int(RGB[GROUND, 0])
+    )  # a grey

@@ -1,4 +1,6 @@
-"""HDF5 files, whose structure and sizes are checked before anything is read; links to other files are rejected."""
+"""HDF5 files, whose structure and sizes are checked before anything is read; links to other files
+are rejected.
+"""
 
 from __future__ import annotations
 
@@ -28,18 +30,23 @@ class BadFileError(ValueError):
 
 @contextmanager
 def open_hdf5(path: Path, what: str) -> Iterator[Any]:
-    """Open a file whose structure is in order as an h5py.File; every error of a library becomes one sentence.
+    """Open a file whose structure is in order as an h5py.File; every error of a library becomes one
+    sentence.
 
-    Inside the block, raise `BadFileError` for a message of your own. `what` names the expected kind of file in messages.
+    Inside the block, raise `BadFileError` for a message of your own. `what` names the expected kind
+    of file in messages.
     """
     with path.open("rb") as start:
         head = start.read(512 + len(BEGINNING))  # before which MATLAB writes words of its own
         if BEGINNING not in (head[: len(BEGINNING)], head[512:]):
             raise ValueError(
-                f"{path} cannot be read as {what}: it is damaged, or its name does not fit what it is; save it again."
+                f"{path} cannot be read as {what}: it is damaged, or its name does not fit what it "
+                "is; save it again."
             )
         if _runs_in_place(start):
-            raise ValueError(f"{path} is damaged: a heap of texts in it has no end; save or download it again.")
+            raise ValueError(
+                f"{path} is damaged: a heap of texts in it has no end; save or download it again."
+            )
     h5py = import_module("h5py")
     try:
         with h5py.File(path, "r") as file:
@@ -51,11 +58,15 @@ def open_hdf5(path: Path, what: str) -> Iterator[Any]:
         raise
     except Exception as error:  # libraries raise errors of any kind on damaged files
         reason = brief(" ".join(f"{type(error).__name__}: {error}".split()))[1:-1]
-        raise ValueError(f"{path} cannot be read as {what}: it is damaged, or of an unknown version ({reason}).") from None
+        raise ValueError(
+            f"{path} cannot be read as {what}: it is damaged, or of an unknown version ({reason})."
+        ) from None
 
 
 def _runs_in_place(file: IO[bytes]) -> bool:
-    """Whether a heap has free space of size 0, in which HDF5 goes round for ever: zeros where a download was cut, for example."""
+    """Whether a heap has free space of size 0, in which HDF5 goes round for ever: zeros where a
+    download was cut, for example.
+    """
     with mmap(file.fileno(), 0, access=ACCESS_READ) as data:
         heap = data.find(HEAP, 0, MAX_SEARCHED)
         while heap >= 0:
@@ -71,18 +82,33 @@ def _runs_in_place(file: IO[bytes]) -> bool:
 
 
 def read_numbers(data: Any, name: str, path: Path) -> NDArray[Any]:
-    """Read an array of numbers whose size is in order; `data` is a dataset, or an array of a library that looks like one."""
+    """Read an array of numbers whose size is in order; `data` is a dataset, or an array of a
+    library that looks like one.
+    """
     dtype = getattr(data, "dtype", np.dtype(object))
     if not isinstance(dtype, np.dtype) or dtype.kind not in "biuf":
-        raise BadFileError(f"{path} holds values of type {brief(dtype)[1:-1]} in {brief(name)}, not numbers.")
-    parts = [getattr(data, "chunks", None) or (), data.shape]  # a part that was packed together is unpacked as a whole
-    if max(prod(int(n) for n in shape) for shape in parts) * max(dtype.itemsize, 8) > terms().array_bytes:
-        raise TooLargeError(f"{path} holds {' x '.join(map(str, data.shape))} values in {brief(name)}, more than are read.")
+        raise BadFileError(
+            f"{path} holds values of type {brief(dtype)[1:-1]} in {brief(name)}, not numbers."
+        )
+    parts = [
+        getattr(data, "chunks", None) or (),
+        data.shape,
+    ]  # a part that was packed together is unpacked as a whole
+    if (
+        max(prod(int(n) for n in shape) for shape in parts) * max(dtype.itemsize, 8)
+        > terms().array_bytes
+    ):
+        raise TooLargeError(
+            f"{path} holds {' x '.join(map(str, data.shape))} values in {brief(name)}, more than "
+            "are read."
+        )
     return np.asarray(data[...] if hasattr(data, "id") else data)
 
 
 def _check_structure(file: Any, h5py: Any, path: Path) -> None:
-    """Look at all links and datasets of a file: nothing may lead out of it, and there may not be too many."""
+    """Look at all links and datasets of a file: nothing may lead out of it, and there may not be
+    too many.
+    """
     pending, seen = [file], {_address(file, h5py)}
     while pending:
         group = pending.pop()
@@ -90,19 +116,27 @@ def _check_structure(file: Any, h5py: Any, path: Path) -> None:
             link = group.get(name, getlink=True)
             if isinstance(link, h5py.ExternalLink):
                 raise _leads_out(path, f"{group.name}/{name}", link.filename)
-            if isinstance(link, h5py.SoftLink):  # to something inside, which is looked at where it stands
+            if isinstance(
+                link, h5py.SoftLink
+            ):  # to something inside, which is looked at where it stands
                 continue
             found = group[name]
             if (address := _address(found, h5py)) in seen:
                 continue
             seen.add(address)
             if len(seen) > MAX_OBJECTS:
-                raise TooLargeError(f"{path} has more than {MAX_OBJECTS} groups and arrays, more than are read.")
+                raise TooLargeError(
+                    f"{path} has more than {MAX_OBJECTS} groups and arrays, more than are read."
+                )
             if isinstance(found, h5py.Group):
                 pending.append(found)
             elif isinstance(found, h5py.Dataset):
                 outside = [source[0] for source in found.external or ()]
-                outside += [source.file_name for source in found.virtual_sources()] if found.is_virtual else []
+                outside += (
+                    [source.file_name for source in found.virtual_sources()]
+                    if found.is_virtual
+                    else []
+                )
                 if outside:
                     raise _leads_out(path, found.name, outside[0])
 
@@ -116,5 +150,6 @@ def _leads_out(path: Path, place: str, target: object) -> BadFileError:
     """Return the error of a file that takes data from elsewhere."""
     there = brief(str(place).replace("//", "/"))
     return BadFileError(
-        f"{path} takes {there} from another file, {brief(target)}; only what a file holds itself is read: export it."
+        f"{path} takes {there} from another file, {brief(target)}; only what a file holds itself "
+        "is read: export it."
     )

@@ -1,4 +1,6 @@
-"""One entry for people's own sequences: `load` reads a file or a folder, `load_all` several into one set."""
+"""One entry for people's own sequences: `load` reads a file or a folder, `load_all` several into
+one set.
+"""
 
 from __future__ import annotations
 
@@ -35,36 +37,43 @@ class NoPicturesError(ValueError):
 
 
 def load(path: str | os.PathLike[str], **options: Any) -> Sequences:
-    r"""Read sequences from a file or a folder as patterns of +-1. (Saved networks are read by `seqattractor.load`.)
+    r"""Read sequences from a file or a folder as patterns of +-1. (Saved networks are read by
+    `seqattractor.load`.)
 
     Parameters
     ----------
     path : path
-        An animated GIF, WebP or PNG; a folder of pictures, in natural order; a video (needs the extra ``video``); an npy, npz or
-        MATLAB file (version 7.3 needs the extra ``nwb``) with patterns (T, N), frames (T, height, width) or several sequences of
-        frames (S, T, height, width), or with an array ``lengths`` beside them; text art with blank lines between frames (txt); a
-        CSV or TSV table with a row for each time step; a MIDI file, read as a piano roll; with `bin`, spike times in seconds and
-        units, as two columns of text, an array (n, 2), two arrays of a file, or a MATLAB cell with the times of each unit; or an
-        NWB file with spikes, calcium traces or behaviour (needs the extra ``nwb``). The ending of a file decides how it is read,
-        and sizes are checked before anything is decoded. Files are read in this process: let the command line or the lab, which
-        read in a subprocess with limits, read files that you do not trust.
+        An animated GIF, WebP or PNG; a folder of pictures, in natural order; a video (needs the
+        extra ``video``); an npy, npz or MATLAB file (version 7.3 needs the extra ``nwb``) with
+        patterns (T, N), frames (T, height, width) or several sequences of frames (S, T, height,
+        width), or with an array ``lengths`` beside them; text art with blank lines between frames
+        (txt); a CSV or TSV table with a row for each time step; a MIDI file, read as a piano roll;
+        with `bin`, spike times in seconds and units, as two columns of text, an array (n, 2), two
+        arrays of a file, or a MATLAB cell with the times of each unit; or an NWB file with spikes,
+        calcium traces or behaviour (needs the extra ``nwb``). The ending of a file decides how it
+        is read, and sizes are checked before anything is decoded. Files are read in this process:
+        let the command line or the lab, which read in a subprocess with limits, read files that you
+        do not trust.
     format : {"pictures", "video", "array", "text", "table", "spikes", "midi", "nwb"}, optional
         By default it follows from the name of the file.
     size : int, (height, width), "auto" or None
-        Pixels of the longer side, or both sides. "auto" (the default) shrinks pictures with a side above 128 to that, and
-        those in grey or colour to at most 16,384 units; None never.
+        Pixels of the longer side, or both sides. "auto" (the default) shrinks pictures with a side
+        above 128 to that, and those in grey or colour to at most 16,384 units; None never.
     threshold : float, "otsu", "median" or None
-        A unit is on where the value is above it; pictures have values from 0 to 255. "otsu" finds one threshold for the whole
-        file, "median" one for each frame; of spikes and NWB files both find one for each unit. By default values of two kinds
-        are cut between them, pictures by Otsu's threshold, a unit with spikes in a bin is on, and other numbers need a choice.
+        A unit is on where the value is above it; pictures have values from 0 to 255. "otsu" finds
+        one threshold for the whole file, "median" one for each frame; of spikes and NWB files both
+        find one for each unit. By default values of two kinds are cut between them, pictures by
+        Otsu's threshold, a unit with spikes in a bin is on, and other numbers need a choice.
     levels : int, optional
-        From 2 to 256 levels of grey instead of black and white; each pixel becomes a group of units (see `code`).
+        From 2 to 256 levels of grey instead of black and white; each pixel becomes a group of units
+        (see `code`).
     colour : bool
         Keep red, green and blue, each with so many levels; 8 by default.
     code : {"thermometer", "gray"}
         How levels become units: see `encoders.LevelCode`.
     value_range : (low, high), optional
-        Values between which levels are spread: by default 0 and 255 for pictures, the smallest and the largest value of arrays.
+        Values between which levels are spread: by default 0 and 255 for pictures, the smallest and
+        the largest value of arrays.
     invert : bool
         Exchange on and off, bright and dark: for dark figures on a bright page.
     frames : (first, end), optional
@@ -80,21 +89,23 @@ def load(path: str | os.PathLike[str], **options: Any) -> Sequences:
     drop_near : int
         Drop a pattern that differs from the last one taken in at most so many units.
     key : str, optional
-        The name of the array in an npz or mat file; for spikes also two, ``"times,units"``. In an NWB file
-        the table of units or the time series, such as ``"position"`` or ``"ophys/DfOverF"``; by default the
-        units, or the only series.
+        The name of the array in an npz or mat file; for spikes also two, ``"times,units"``. In an
+        NWB file the table of units or the time series, such as ``"position"`` or
+        ``"ophys/DfOverF"``; by default the units, or the only series.
     time_axis : {0, 1}, optional
-        Which axis of an array or a table is time: 1 for neurons x time. By default 0 (of several sequences their first axis);
-        names before rows and times for columns need a choice.
+        Which axis of an array or a table is time: 1 for neurons x time. By default 0 (of several
+        sequences their first axis); names before rows and times for columns need a choice.
     bin : float, optional
-        The width of a time bin in seconds; makes a raster of spike times, and averages the time series of an NWB file, of which
-        otherwise every sample is a time step.
+        The width of a time bin in seconds; makes a raster of spike times, and averages the time
+        series of an NWB file, of which otherwise every sample is a time step.
     step : float, optional
-        Of music: quarter notes per time step. By default the coarsest grid on which the notes start.
+        Of music: quarter notes per time step. By default the coarsest grid on which the notes
+        start.
     epochs : str, optional
-        Intervals, each of which becomes a sequence: of an NWB file the name of a table in it, such as ``"trials"``; of other
-        spikes a CSV file with a start and an end in seconds in each line, and optionally a name. By default the whole
-        recording is one. See `from_pynapple` for the bins of an epoch.
+        Intervals, each of which becomes a sequence: of an NWB file the name of a table in it, such
+        as ``"trials"``; of other spikes a CSV file with a start and an end in seconds in each line,
+        and optionally a name. By default the whole recording is one. See `from_pynapple` for the
+        bins of an epoch.
 
     Returns
     -------
@@ -124,7 +135,9 @@ def load(path: str | os.PathLike[str], **options: Any) -> Sequences:
         recording = _read(target, chosen)
     except PermissionError:
         raise ValueError(f"{target} is not readable; check its permissions.") from None
-    if chosen.epochs is not None and _format(target, chosen) != "nwb":  # a file of epochs belongs to one recording, not to cues
+    if (
+        chosen.epochs is not None and _format(target, chosen) != "nwb"
+    ):  # a file of epochs belongs to one recording, not to cues
         chosen = replace(chosen, epochs=None)
     return as_sequences(recording, chosen, target)
 
@@ -141,7 +154,8 @@ def load_all(paths: Iterable[str | os.PathLike[str]], **options: Any) -> Sequenc
     Returns
     -------
     Sequences
-        Columns that have names (notes, neurons) are brought into line: a unit that a file lacks is off there.
+        Columns that have names (notes, neurons) are brought into line: a unit that a file lacks is
+        off there.
 
     Examples
     --------
@@ -153,7 +167,9 @@ def load_all(paths: Iterable[str | os.PathLike[str]], **options: Any) -> Sequenc
     >>> both.names, both.lengths
     (['a', 'b'], array([2, 2]))
     """
-    if not isinstance(paths, Iterable) or isinstance(paths, (str, bytes, bytearray, memoryview, np.ndarray)):
+    if not isinstance(paths, Iterable) or isinstance(
+        paths, (str, bytes, bytearray, memoryview, np.ndarray)
+    ):
         raise TypeError(f"load_all reads a list of files, but it got {say(paths)}; load reads one.")
     files = list(paths)
     return join(files, [load(path, **options) for path in files])
@@ -170,12 +186,16 @@ def join(paths: Sequence[str | os.PathLike[str]], parts: list[Sequences]) -> Seq
     for path, part in zip(paths, parts, strict=True):
         if part.frame_shape != first.frame_shape:
             raise ValueError(
-                f"{path} has frames of {_shape(part.frame_shape)}, but {paths[0]} has {_shape(first.frame_shape)}; "
+                f"{path} has frames of {_shape(part.frame_shape)}, but {paths[0]} has "
+                f"{_shape(first.frame_shape)}; "
                 + remedy("sequences in one network must have one size: give a {size}.")
             )
         if part.code != first.code:
             how = remedy("give one {value_range} for all")
-            raise ValueError(f"{path} has other levels than {paths[0]}, because its values have another range; {how}.")
+            raise ValueError(
+                f"{path} has other levels than {paths[0]}, because its values have another range; "
+                f"{how}."
+            )
     return replace(
         first,
         patterns=np.concatenate([part.patterns for part in parts]),
@@ -213,12 +233,15 @@ def align_units(part: Sequences, units: Sequence[str]) -> Sequences:
     if part.units is None or list(part.units) == units:
         return part
     if not units:
-        raise ValueError("there are no units to bring the columns into line with; give at least one name.")
+        raise ValueError(
+            "there are no units to bring the columns into line with; give at least one name."
+        )
     columns = dict(zip(part.units, part.patterns.T, strict=True))
     used = [name for name, x in columns.items() if name not in units and (x > 0).any()]
     if used:
         raise ValueError(
-            f"{part.names[0]} has the unit {used[0]!r}, which is not among those of the network ({units[0]} to {units[-1]})."
+            f"{part.names[0]} has the unit {used[0]!r}, which is not among those of the network "
+            f"({units[0]} to {units[-1]})."
         )
     off = np.full(len(part), -1, dtype=np.int8)
     X = np.column_stack([columns.get(name, off) for name in units])
@@ -237,13 +260,19 @@ def all_units(lists: list[list[str]]) -> list[str]:
 
 
 def _read(path: Path, options: Options) -> Recording:
-    """Read a file or a folder with the reader of its format, which is imported when it is needed."""
+    """Read a file or a folder with the reader of its format, which is imported when it is
+    needed.
+    """
     name = _format(path, options)
     if options.epochs is not None and name not in ("nwb", "spikes"):
         spikes = remedy("give {bin} for spikes, or leave {epochs} out")
-        raise NoEpochsError(f"{path} is read as neither spikes nor NWB, and only these have epochs; {spikes}.")
+        raise NoEpochsError(
+            f"{path} is read as neither spikes nor NWB, and only these have epochs; {spikes}."
+        )
     module, _, function = FORMATS[name].reader.partition(":")
-    recording: Recording = getattr(import_module(f"seqattractor.io.{module}"), function)(path, options)
+    recording: Recording = getattr(import_module(f"seqattractor.io.{module}"), function)(
+        path, options
+    )
     return recording
 
 
@@ -262,13 +291,20 @@ def _format(path: Path, options: Options) -> str:
     if path.is_dir() and options.format not in (None, "pictures"):
         raise ValueError(f"{path} is a folder; only pictures are read from folders.")
     suffix = path.suffix.lower()
-    by_name = "pictures" if path.is_dir() else next((name for name, known in FORMATS.items() if suffix in known.suffixes), None)
+    by_name = (
+        "pictures"
+        if path.is_dir()
+        else next((name for name, known in FORMATS.items() if suffix in known.suffixes), None)
+    )
     if options.bin is not None and by_name in ("array", "text", "table"):
         by_name = "spikes"
     name = options.format or by_name
     if name is None:
         known = ", ".join(s[1:] for kind in FORMATS.values() for s in kind.suffixes)
-        raise ValueError(f"{path} is of an unknown kind; known are folders and {known}; {remedy('or give the {format}')}.")
+        raise ValueError(
+            f"{path} is of an unknown kind; known are folders and {known}; "
+            f"{remedy('or give the {format}')}."
+        )
     return name
 
 
@@ -276,11 +312,17 @@ def as_sequences(recording: Recording, options: Options, path: Path | str) -> Se
     """Turn a recording into patterns with their metadata; `path` names it in messages."""
     if recording.sequences[0].ndim == 2:
         if options.crop is not None or options.size not in ("auto", None):
-            raise NoPicturesError(f"size and crop are for pictures, but {path} has none; leave them out.")
-        if options.n_levels is not None:
-            table = "leave them out (sa.encoders.LevelEncoder gives the columns of a table several levels)"
             raise NoPicturesError(
-                f"levels and colour are for pictures, but {path} has none; {remedy(table, 'choose black and white')}."
+                f"size and crop are for pictures, but {path} has none; leave them out."
+            )
+        if options.n_levels is not None:
+            table = (
+                "leave them out (sa.encoders.LevelEncoder gives the columns of a table several "
+                "levels)"
+            )
+            raise NoPicturesError(
+                f"levels and colour are for pictures, but {path} has none; "
+                f"{remedy(table, 'choose black and white')}."
             )
         recording.sequences = [_pick(s, options, path) for s in recording.sequences]
     if options.colour and recording.sequences[0].shape[3:] != (CHANNELS,):
@@ -295,7 +337,10 @@ def as_sequences(recording: Recording, options: Options, path: Path | str) -> Se
     return Sequences(
         np.concatenate(patterns),
         np.array([len(p) for p in patterns]),
-        frame_shape=(*map(int, recording.sequences[0].shape[1:]), *(() if code is None else (code.n_bits,))),
+        frame_shape=(
+            *map(int, recording.sequences[0].shape[1:]),
+            *(() if code is None else (code.n_bits,)),
+        ),
         names=recording.names,
         units=recording.units,
         rate=recording.rate / options.stride if recording.rate else None,
@@ -327,4 +372,6 @@ def _pick(values: NDArray[Any], options: Options, path: Path | str) -> NDArray[A
 
 def _shape(shape: tuple[int, ...]) -> str:
     """Return a frame's shape in words."""
-    return f"{shape[0]} units" if len(shape) == 1 else f"{shape[1]}x{shape[0]} pixels (width x height)"
+    return (
+        f"{shape[0]} units" if len(shape) == 1 else f"{shape[1]}x{shape[0]} pixels (width x height)"
+    )

@@ -1,4 +1,6 @@
-"""Music as on/off notes: reading and writing Standard MIDI Files (format 0 and 1) as a piano roll."""
+"""Music as on/off notes: reading and writing Standard MIDI Files (format 0 and 1) as a piano
+roll.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,16 @@ from seqattractor.sequences._columns import note_name
 MAX_BYTES = 2**23
 LONGEST_PAUSE = 2**28  # ticks: four bytes of seven bits
 DRUMS = 9  # channel 10 counted from 1: percussion by convention, without pitch
-STEPS = (1.0, 0.5, 1 / 3, 0.25, 1 / 6, 0.125, 1 / 12, 0.0625)  # of a quarter note: the grids that are tried
+STEPS = (
+    1.0,
+    0.5,
+    1 / 3,
+    0.25,
+    1 / 6,
+    0.125,
+    1 / 12,
+    0.0625,
+)  # of a quarter note: the grids that are tried
 TICKS = 480  # in a quarter note, in files that we write
 DEFAULT_TEMPO = 500_000  # microseconds in a quarter note, the standard's default
 VELOCITY = 80
@@ -37,7 +48,9 @@ class Note(NamedTuple):
 
 
 class Score(NamedTuple):
-    """The notes of a file, the ticks in a quarter note, and its first tempo in microseconds for a quarter note."""
+    """The notes of a file, the ticks in a quarter note, and its first tempo in microseconds for a
+    quarter note.
+    """
 
     notes: list[Note]
     ticks: int
@@ -45,9 +58,13 @@ class Score(NamedTuple):
 
 
 def read_midi(path: Path, options: Options) -> Recording:
-    """Read a MIDI file as a piano roll with one column for each pitch from the lowest to the highest."""
+    """Read a MIDI file as a piano roll with one column for each pitch from the lowest to the
+    highest.
+    """
     if path.stat().st_size > MAX_BYTES:
-        raise TooLargeError(f"{path} has {path.stat().st_size / 1e6:.0f} MB, more than any MIDI file needs.")
+        raise TooLargeError(
+            f"{path} has {path.stat().st_size / 1e6:.0f} MB, more than any MIDI file needs."
+        )
     try:
         score = parse_midi(path.read_bytes())
     except ValueError as error:
@@ -56,7 +73,9 @@ def read_midi(path: Path, options: Options) -> Recording:
         raise ValueError(f"{path} has no notes (percussion on channel 10 is left out).")
     step = options.step or _find_step(score)
     width = score.ticks * step
-    pitches = range(min(note.pitch for note in score.notes), max(note.pitch for note in score.notes) + 1)
+    pitches = range(
+        min(note.pitch for note in score.notes), max(note.pitch for note in score.notes) + 1
+    )
     notes = np.array(score.notes, dtype=np.float64)
     with np.errstate(over="ignore", divide="ignore"):
         n_steps = int(min(notes[:, 2].max() / width, 2.0**62)) + 1 if width else 2**62
@@ -70,11 +89,18 @@ def read_midi(path: Path, options: Options) -> Recording:
     np.add.at(changes, (ends, columns), -1)
     roll = (np.cumsum(changes, axis=0, dtype=np.int32)[:-1] > 0).astype(np.uint8)
     rate = 1e6 / (score.tempo * step)
-    return Recording([roll], "music", [path.stem], units=[note_name(p) for p in pitches], rate=rate, step=step)
+    return Recording(
+        [roll], "music", [path.stem], units=[note_name(p) for p in pitches], rate=rate, step=step
+    )
 
 
 def write_midi(
-    path: str | os.PathLike[str], roll: ArrayLike, pitches: Iterable[int], *, step: float = 1.0, rate: float | None = None
+    path: str | os.PathLike[str],
+    roll: ArrayLike,
+    pitches: Iterable[int],
+    *,
+    step: float = 1.0,
+    rate: float | None = None,
 ) -> None:
     """Write a piano roll as a MIDI file; a note that stays on over several steps is one long note.
 
@@ -100,20 +126,32 @@ def write_midi(
     """
     reject_masked(roll, "roll")
     if not isinstance(pitches, Iterable):
-        raise TypeError(f"pitches must be a list of MIDI numbers, one for each column, but it is {pitches!r}.")
+        raise TypeError(
+            f"pitches must be a list of MIDI numbers, one for each column, but it is {pitches!r}."
+        )
     values, keys = np.asarray(roll), [check_count(pitch, "a pitch", 0) for pitch in pitches]
     if values.dtype.kind not in "biuf":
-        raise TypeError(f"a piano roll holds numbers, but this one holds values of type {values.dtype}.")
+        raise TypeError(
+            f"a piano roll holds numbers, but this one holds values of type {values.dtype}."
+        )
     on = values > 0
     if on.ndim != 2 or on.shape[1] != len(keys) or not on.size or max(keys) > 127:
         raise ValueError(
-            "a piano roll has at least one row, and one column for each pitch; pitches are MIDI numbers from 0 to 127, "
-            f"but the roll has the shape {on.shape} and there are {len(keys)} pitches."
+            "a piano roll has at least one row, and one column for each pitch; pitches are MIDI "
+            f"numbers from 0 to 127, but the roll has the shape {on.shape} and there are "
+            f"{len(keys)} pitches."
         )
     quarters = check_positive(step, "step")
-    tempo = DEFAULT_TEMPO if rate is None else round(min(1e6 / (check_positive(rate, "rate") * quarters), 2**24))
+    tempo = (
+        DEFAULT_TEMPO
+        if rate is None
+        else round(min(1e6 / (check_positive(rate, "rate") * quarters), 2**24))
+    )
     if len(on) * quarters * TICKS >= LONGEST_PAUSE:
-        raise ValueError(f"{len(on)} rows of {quarters:g} quarter notes are too long for a MIDI file; give a smaller step.")
+        raise ValueError(
+            f"{len(on)} rows of {quarters:g} quarter notes are too long for a MIDI file; give a "
+            "smaller step."
+        )
     data = bytearray(b"\x00\xff\x51\x03" + min(max(tempo, 1), 2**24 - 1).to_bytes(3, "big"))
     last = 0
     for t, change in enumerate(np.diff(on.astype(np.int8), axis=0, prepend=0, append=0)):
@@ -124,7 +162,13 @@ def write_midi(
                 last = now
     data += b"\x00\xff\x2f\x00"
     with atomic_write(path) as file:
-        file.write(b"MThd" + struct.pack(">IHHH", 6, 0, 1, TICKS) + b"MTrk" + struct.pack(">I", len(data)) + bytes(data))
+        file.write(
+            b"MThd"
+            + struct.pack(">IHHH", 6, 0, 1, TICKS)
+            + b"MTrk"
+            + struct.pack(">I", len(data))
+            + bytes(data)
+        )
 
 
 def parse_midi(data: bytes) -> Score:
@@ -133,7 +177,9 @@ def parse_midi(data: bytes) -> Score:
         raise ValueError("it has no MIDI header.")
     size, _, n_tracks, division = struct.unpack(">IHHH", data[4:14])
     if division & 0x8000 or division == 0:
-        raise ValueError("its time is counted in film frames, not in quarter notes; save it with beats.")
+        raise ValueError(
+            "its time is counted in film frames, not in quarter notes; save it with beats."
+        )
     notes: list[Note] = []
     tempos: list[tuple[int, int]] = []
     at, seen = 8 + size, 0
@@ -149,7 +195,9 @@ def parse_midi(data: bytes) -> Score:
     if seen < n_tracks:
         raise ValueError(f"it promises {n_tracks} tracks, but holds {seen}.")
     tempo = min(tempos, default=(0, DEFAULT_TEMPO))[1]
-    return Score(sorted(notes, key=lambda n: (n.start, n.pitch, n.end)), division, tempo or DEFAULT_TEMPO)
+    return Score(
+        sorted(notes, key=lambda n: (n.start, n.pitch, n.end)), division, tempo or DEFAULT_TEMPO
+    )
 
 
 def _play(track: bytes, notes: list[Note], tempos: list[tuple[int, int]]) -> None:
@@ -214,7 +262,13 @@ def _variable(value: int) -> bytes:
 
 
 def _find_step(score: Score) -> float:
-    """Return the coarsest grid on which nearly all notes start, in quarter notes; a sixteenth where none fits."""
+    """Return the coarsest grid on which nearly all notes start, in quarter notes; a sixteenth where
+    none fits.
+    """
     starts = np.array([note.start for note in score.notes]) / score.ticks
-    fitting = (step for step in STEPS if np.mean(np.abs(starts / step - np.round(starts / step)) > 0.1) <= 0.01)
+    fitting = (
+        step
+        for step in STEPS
+        if np.mean(np.abs(starts / step - np.round(starts / step)) > 0.1) <= 0.01
+    )
     return next(fitting, 0.25)

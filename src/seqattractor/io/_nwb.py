@@ -1,4 +1,6 @@
-"""NWB files (neurodata without borders): spikes, calcium traces and behaviour. Needs the extra `nwb`."""
+"""NWB files (neurodata without borders): spikes, calcium traces and behaviour. Needs the extra
+`nwb`.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,14 @@ from numpy.typing import ArrayLike, NDArray
 from seqattractor._checks import check_finite, check_kind
 from seqattractor._files import named_path, written_by_name
 from seqattractor.io._hdf5 import BadFileError, open_hdf5, read_numbers
-from seqattractor.io._options import Options, TooLargeError, bin_spikes_first, brief, brief_list, remedy
+from seqattractor.io._options import (
+    Options,
+    TooLargeError,
+    bin_spikes_first,
+    brief,
+    brief_list,
+    remedy,
+)
 from seqattractor.io._recording import MAX_FRAMES, Recording
 from seqattractor.io._spikes import LABELS, Epochs, cut_signal, cut_spikes, name_epochs
 from seqattractor.io._text import MAX_COLUMNS
@@ -50,7 +59,12 @@ def read_nwb(path: Path, options: Options) -> Recording:
     if isinstance(found, Signal):
         times = found.times
         return cut_signal(
-            times, found.values, found.units, epochs or Epochs(times[:1], times[-1:], [path.stem]), options.bin, path
+            times,
+            found.values,
+            found.units,
+            epochs or Epochs(times[:1], times[-1:], [path.stem]),
+            options.bin,
+            path,
         )
     if options.bin is None:
         raise ValueError(f"to read spikes from {path}, {bin_spikes_first()}.")
@@ -60,7 +74,14 @@ def read_nwb(path: Path, options: Options) -> Recording:
     if not np.isfinite(times).all():
         raise ValueError(f"the spike times in {path} are not all finite numbers.")
     whole = Epochs(times.min(keepdims=True), times.max(keepdims=True), [path.stem])
-    return cut_spikes(found.trains, found.units, epochs or whole, options.bin, path, counts=options.threshold is not None)
+    return cut_spikes(
+        found.trains,
+        found.units,
+        epochs or whole,
+        options.bin,
+        path,
+        counts=options.threshold is not None,
+    )
 
 
 def _gather(path: Path, options: Options) -> tuple[Spikes | Signal, Epochs | None]:
@@ -108,7 +129,9 @@ def _table(things: dict[str, Any], name: str, path: Path) -> Epochs:
 
 def _has_spikes(thing: Any) -> bool:
     """Return whether an object is a table of units with spike times."""
-    return "spike_times" in getattr(thing, "colnames", ()) and hasattr(thing["spike_times"], "target")
+    return "spike_times" in getattr(thing, "colnames", ()) and hasattr(
+        thing["spike_times"], "target"
+    )
 
 
 def _is_intervals(thing: Any) -> bool:
@@ -140,7 +163,14 @@ def _choose(things: dict[str, Any], key: str | None, path: Path) -> str:
     raise BadFileError(f"{path} holds neither spikes nor a time series with one or two axes.")
 
 
-def _find(things: dict[str, Any], kind: Callable[[Any], bool], name: str, what: str, option: str, path: Path) -> str:
+def _find(
+    things: dict[str, Any],
+    kind: Callable[[Any], bool],
+    name: str,
+    what: str,
+    option: str,
+    path: Path,
+) -> str:
     """Return the place of the only thing of a kind that ends with a name, or stands below it."""
     places = [place for place, thing in things.items() if kind(thing)]
     wanted = name.strip("/")
@@ -150,21 +180,34 @@ def _find(things: dict[str, Any], kind: Callable[[Any], bool], name: str, what: 
         return fitting[0]
     if fitting:
         choose = remedy("give more of its place with " + option)
-        raise BadFileError(f"{path} holds {len(fitting)} things called {brief(name)}: {brief_list(fitting)}; {choose}.")
-    raise BadFileError(f"{path} holds no {what} called {brief(name)}; there are: {brief_list(places)}.")
+        raise BadFileError(
+            f"{path} holds {len(fitting)} things called {brief(name)}: {brief_list(fitting)}; "
+            f"{choose}."
+        )
+    raise BadFileError(
+        f"{path} holds no {what} called {brief(name)}; there are: {brief_list(places)}."
+    )
 
 
 def _spikes(table: Any, place: str, path: Path) -> Spikes:
     """Return the spike times of each unit, by the numbers that the units have in the file."""
     index = table["spike_times"]
-    ids, ends = (read_numbers(x.data, place, path).astype(np.int64).tolist() for x in (table.id, index))
+    ids, ends = (
+        read_numbers(x.data, place, path).astype(np.int64).tolist() for x in (table.id, index)
+    )
     times = read_numbers(index.target.data, place, path).astype(np.float64)
     if len(ids) > MAX_COLUMNS:
-        raise TooLargeError(f"{path} names more than {MAX_COLUMNS} units, more than a network can have.")
+        raise TooLargeError(
+            f"{path} names more than {MAX_COLUMNS} units, more than a network can have."
+        )
     edges = [0, *ends]
     if not ends or len(set(ids)) != len(ends) or edges != sorted(edges) or edges[-1] > len(times):
-        raise BadFileError(f"{path} is damaged: {brief(place)} does not assign spikes to units; save it again.")
-    return Spikes([str(unit) for unit in ids], [times[a:b] for a, b in zip(edges, ends, strict=False)])
+        raise BadFileError(
+            f"{path} is damaged: {brief(place)} does not assign spikes to units; save it again."
+        )
+    return Spikes(
+        [str(unit) for unit in ids], [times[a:b] for a, b in zip(edges, ends, strict=False)]
+    )
 
 
 def _signal(series: Any, place: str, path: Path) -> Signal:
@@ -178,15 +221,22 @@ def _signal(series: Any, place: str, path: Path) -> Signal:
     else:
         times = float(series.starting_time or 0.0) + np.arange(len(values)) / float(series.rate)
     if not values.size or times.shape != values.shape[:1] or not np.isfinite(times).all():
-        raise BadFileError(f"{path} has {len(values)} samples in {brief(place)}, but not a time for each of them.")
+        raise BadFileError(
+            f"{path} has {len(values)} samples in {brief(place)}, but not a time for each of them."
+        )
     return Signal(_columns(series, values.shape[1], place, path), times, values)
 
 
 def _columns(series: Any, count: int, place: str, path: Path) -> list[str]:
-    """Return what the columns of a series are called: cells and electrodes by their numbers, axes of space by letters."""
+    """Return what the columns of a series are called: cells and electrodes by their numbers, axes
+    of space by letters.
+    """
     region = getattr(series, "rois", getattr(series, "electrodes", None))
     if region is not None:
-        rows, ids = (read_numbers(x, place, path).astype(np.int64) for x in (region.data, region.table.id.data))
+        rows, ids = (
+            read_numbers(x, place, path).astype(np.int64)
+            for x in (region.data, region.table.id.data)
+        )
         if len(rows) == count:
             return [str(unit) for unit in ids[rows]]
     if hasattr(series, "reference_frame") and count <= len(AXES):
@@ -196,12 +246,26 @@ def _columns(series: Any, count: int, place: str, path: Path) -> list[str]:
 
 def _epochs(table: Any, place: str, path: Path) -> Epochs:
     """Return the intervals of a table, named by its column of names or labels, or by the table."""
-    starts, ends = (read_numbers(table[name].data, place, path).astype(np.float64) for name in ("start_time", "stop_time"))
+    starts, ends = (
+        read_numbers(table[name].data, place, path).astype(np.float64)
+        for name in ("start_time", "stop_time")
+    )
     if starts.ndim != 1 or starts.shape != ends.shape:
-        raise BadFileError(f"{path} is damaged: {brief(place)} does not have an end for each start; save it again.")
+        raise BadFileError(
+            f"{path} is damaged: {brief(place)} does not have an end for each start; save it again."
+        )
     if len(starts) > MAX_FRAMES:
-        raise TooLargeError(f"{path} has {len(starts)} intervals in {brief(place)}, more than can be stored.")
-    column = next((name for name in LABELS if name in table.colnames and len(table[name].data) == len(starts)), None)
+        raise TooLargeError(
+            f"{path} has {len(starts)} intervals in {brief(place)}, more than can be stored."
+        )
+    column = next(
+        (
+            name
+            for name in LABELS
+            if name in table.colnames and len(table[name].data) == len(starts)
+        ),
+        None,
+    )
     labels = None if column is None else [brief(label)[1:-1] for label in table[column].data[:]]
     return Epochs(starts, ends, name_epochs(place.rpartition("/")[2], labels, len(starts)))
 

@@ -1,4 +1,5 @@
-"""How files are read: the table of formats (a new one is a file with its reader, and a line here), options, and limits.
+"""How files are read: the table of formats (a new one is a file with its reader, and a line here),
+options, and limits.
 
 Options are saved with the model, so that a cue is read in the same way.
 """
@@ -15,7 +16,15 @@ from numbers import Real
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from seqattractor._checks import check_choice, check_count, check_flag, check_kind, check_positive, is_count, say
+from seqattractor._checks import (
+    check_choice,
+    check_count,
+    check_flag,
+    check_kind,
+    check_positive,
+    is_count,
+    say,
+)
 from seqattractor.sequences._level_code import CHANNELS, CODES, MOST_LEVELS, count_bits
 
 LEAST_COST = 4096  # pixels: a frame costs something, however small it is
@@ -32,10 +41,26 @@ class Format(NamedTuple):
 
 FORMATS = {
     "pictures": Format(
-        (".gif", ".webp", ".png", ".apng", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff", ".pgm", ".pbm", ".ppm"),
+        (
+            ".gif",
+            ".webp",
+            ".png",
+            ".apng",
+            ".jpg",
+            ".jpeg",
+            ".bmp",
+            ".tif",
+            ".tiff",
+            ".pgm",
+            ".pbm",
+            ".ppm",
+        ),
         "_pictures:read_pictures",
     ),
-    "video": Format((".mp4", ".m4v", ".mov", ".avi", ".mkv", ".webm", ".mpg", ".mpeg", ".ogv", ".wmv"), "_video:read_video"),
+    "video": Format(
+        (".mp4", ".m4v", ".mov", ".avi", ".mkv", ".webm", ".mpg", ".mpeg", ".ogv", ".wmv"),
+        "_video:read_video",
+    ),
     "array": Format((".npy", ".npz", ".mat"), "_arrays:read_array"),
     "text": Format((".txt", ".asc", ".art"), "_text:read_text"),
     "table": Format((".csv", ".tsv", ".tab", ".dat"), "_text:read_table"),
@@ -79,7 +104,10 @@ class Options:
         size = self.size
         pair = isinstance(size, tuple) and len(size) == 2 and all(is_count(s) for s in size)
         if not (size is None or size == "auto" or is_count(size) or pair):
-            raise ValueError(f'size must be a number of pixels, (height, width), "auto" or None, but it is {say(size)}.')
+            raise ValueError(
+                'size must be a number of pixels, (height, width), "auto" or None, but it is '
+                f"{say(size)}."
+            )
         if isinstance(self.threshold, str):
             check_choice(self.threshold, "a threshold that is not a number", ("otsu", "median"))
         check_count(self.stride, "stride")
@@ -89,7 +117,12 @@ class Options:
         if self.time_axis is not None:
             check_count(self.time_axis, "time_axis", 0, 1)
         if self.epochs is not None:
-            check_kind(self.epochs, str, "epochs", "the name of a table or a file of intervals, such as 'trials'")
+            check_kind(
+                self.epochs,
+                str,
+                "epochs",
+                "the name of a table or a file of intervals, such as 'trials'",
+            )
         for name in ("bin", "step"):
             if (width := getattr(self, name)) is not None:
                 check_positive(width, name)
@@ -102,23 +135,44 @@ class Options:
         check_choice(self.code, "code", CODES)
         coded = self.n_levels is not None
         if coded and self.threshold is not None:
-            raise ValueError("a threshold makes black and white, and levels make grey; give one of them.")
+            raise ValueError(
+                "a threshold makes black and white, and levels make grey; give one of them."
+            )
         if not coded and (self.code != CODES[0] or self.value_range is not None):
-            raise ValueError("a code and a value range are for levels of grey and colour; give the number of levels.")
+            raise ValueError(
+                "a code and a value range are for levels of grey and colour; give the number of "
+                "levels."
+            )
         ends = (0.0, 1.0) if self.value_range is None else self.value_range
-        two = isinstance(ends, tuple) and len(ends) == 2 and all(isinstance(end, Real) and isfinite(end) for end in ends)
+        two = (
+            isinstance(ends, tuple)
+            and len(ends) == 2
+            and all(isinstance(end, Real) and isfinite(end) for end in ends)
+        )
         if not two or not ends[0] < ends[1]:
-            raise ValueError(f"value_range must be two numbers, (low, high), but it is {say(self.value_range)}.")
+            raise ValueError(
+                f"value_range must be two numbers, (low, high), but it is {say(self.value_range)}."
+            )
 
     def _check_ranges(self) -> None:
         """Reject an empty range of frames or an empty crop."""
         if self.frames is not None:
             first, last = self.frames if len(self.frames) == 2 else (-1, None)
             if not (is_count(first, 0) and (last is None or is_count(last, first + 1))):
-                raise ValueError(f"frames must be a range (first, end) of frame numbers from 0, but it is {say(self.frames)}.")
+                raise ValueError(
+                    "frames must be a range (first, end) of frame numbers from 0, but it is "
+                    f"{say(self.frames)}."
+                )
         crop = (0, 0, 1, 1) if self.crop is None else self.crop
-        if len(crop) != 4 or not all(is_count(c, 0) for c in crop) or crop[0] >= crop[2] or crop[1] >= crop[3]:
-            raise ValueError(f"crop must be (left, top, right, bottom) in pixels, but it is {say(crop)}.")
+        if (
+            len(crop) != 4
+            or not all(is_count(c, 0) for c in crop)
+            or crop[0] >= crop[2]
+            or crop[1] >= crop[3]
+        ):
+            raise ValueError(
+                f"crop must be (left, top, right, bottom) in pixels, but it is {say(crop)}."
+            )
 
     @property
     def n_levels(self) -> int | None:
@@ -134,7 +188,11 @@ class Options:
     def as_dict(self) -> dict[str, Any]:
         """Return the choices that differ from the defaults, as plain values for a model file."""
         defaults = {f.name: f.default for f in fields(self)}
-        return {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items() if v != defaults[k]}
+        return {
+            k: list(v) if isinstance(v, tuple) else v
+            for k, v in asdict(self).items()
+            if v != defaults[k]
+        }
 
 
 class TooLargeError(ValueError):
@@ -155,7 +213,9 @@ class Terms:
     all_pixels: int = 2**31  # of all frames that a file makes us decode, one after the other
     array_bytes: int = 2**31  # of one array when it is unpacked
     units: int = 2**14
-    """Of a picture that is shrunk because no size is given: as many as one of 128 x 128 has in black and white."""
+    """Of a picture that is shrunk because no size is given: as many as one of 128 x 128 has in
+    black and white.
+    """
 
 
 _TERMS: ContextVar[Terms] = ContextVar("terms", default=Terms())  # noqa: B039  # frozen: nobody can change the default
@@ -177,16 +237,25 @@ def on_terms(chosen: Terms) -> Iterator[None]:
 
 
 def remedy(words: str, instead: str | None = None) -> str:
-    """Return advice with {options} as the caller writes them, or `instead` for the lab, which has no such options."""
+    """Return advice with {options} as the caller writes them, or `instead` for the lab, which has
+    no such options.
+    """
     if terms().caller == "lab" and instead is not None:
         return instead
     flags = terms().caller == "command line"
-    return re.sub(r"\{(\w+)\}", lambda option: f"--{option[1].replace('_', '-')}" if flags else option[1], words)
+    return re.sub(
+        r"\{(\w+)\}",
+        lambda option: f"--{option[1].replace('_', '-')}" if flags else option[1],
+        words,
+    )
 
 
 def shrink_it() -> str:
     """Return advice for what is too large."""
-    return remedy("shrink it first, or take fewer frames with {frames}", "shrink it first, or take fewer frames")
+    return remedy(
+        "shrink it first, or take fewer frames with {frames}",
+        "shrink it first, or take fewer frames",
+    )
 
 
 def bin_spikes_first() -> str:
@@ -195,7 +264,9 @@ def bin_spikes_first() -> str:
 
 
 def brief(text: object) -> str:
-    """Quote what stands in a file for a sentence: printable, and not longer than a sentence can bear."""
+    """Quote what stands in a file for a sentence: printable, and not longer than a sentence can
+    bear.
+    """
     whole = repr(str(text)[: LONGEST_NAME + 1])
     return whole if len(str(text)) <= LONGEST_NAME else whole[:LONGEST_NAME] + "...'"
 
@@ -217,8 +288,12 @@ class Budget:
         most, together = terms().pixels, terms().all_pixels * self.allowance
         if width * height > most:
             raise TooLargeError(
-                f"{path} promises {width} x {height} pixels, more than the {most / 1e6:.0f} million that are read; shrink it."
+                f"{path} promises {width} x {height} pixels, more than the {most / 1e6:.0f} "
+                "million that are read; shrink it."
             )
         self.spent += max(width * height, LEAST_COST) * times
         if self.spent > together:
-            raise TooLargeError(f"{path} has more than {together / 1e6:.0f} million pixels in all its frames; {shrink_it()}.")
+            raise TooLargeError(
+                f"{path} has more than {together / 1e6:.0f} million pixels in all its frames; "
+                f"{shrink_it()}."
+            )

@@ -29,25 +29,28 @@ def from_pynapple(
     *,
     threshold: float | str | None = None,
 ) -> Sequences:
-    """Make sequences of what pynapple holds: spikes, calcium traces or behaviour, with one column for each unit.
+    """Make sequences of what pynapple holds: spikes, calcium traces or behaviour, with one column
+    for each unit.
 
-    The bins are those in which pynapple counts spikes: the first begins with the epoch, and all whose middle lies in the epoch
-    belong to it. What happens outside the epochs is left out. Units that never fire keep their columns, so that columns stand for
-    the same units in every epoch and in every session.
+    The bins are those in which pynapple counts spikes: the first begins with the epoch, and all
+    whose middle lies in the epoch belong to it. What happens outside the epochs is left out. Units
+    that never fire keep their columns, so that columns stand for the same units in every epoch and
+    in every session.
 
     Parameters
     ----------
     data : pynapple.TsGroup, Tsd or TsdFrame
         Spike trains, one column per unit; or a signal, one column per trace.
     bin_size : float, optional
-        Seconds. Spikes need one. A signal is averaged in each bin; without bins every sample is a time step.
+        Seconds. Spikes need one. A signal is averaged in each bin; without bins every sample is a
+        time step.
     epochs : pynapple.IntervalSet, optional
-        Each epoch (lap, trial) becomes a sequence, with the name that stands in its column ``name`` or ``label``, if it has one.
-        By default those of ``data.time_support``.
+        Each epoch (lap, trial) becomes a sequence, with the name that stands in its column ``name``
+        or ``label``, if it has one. By default those of ``data.time_support``.
     threshold : float, "otsu", "median" or None
-        A unit is on where its number of spikes in a bin, or its average, is above it. "otsu" and "median" are found for each
-        unit, over all epochs. By default units that fired at least once are on; a signal of two values is cut between them, and
-        other signals need a choice.
+        A unit is on where its number of spikes in a bin, or its average, is above it. "otsu" and
+        "median" are found for each unit, over all epochs. By default units that fired at least once
+        are on; a signal of two values is cut between them, and other signals need a choice.
 
     Returns
     -------
@@ -66,7 +69,9 @@ def from_pynapple(
     (['3', '7'], ['epoch 0', 'epoch 1'], [[1, -1], [-1, 1], [1, -1], [-1, 1], [-1, -1]])
     """
     nap = pynapple()
-    check_kind(data, (nap.TsGroup, nap.Tsd, nap.TsdFrame), "data", "a TsGroup, Tsd or TsdFrame of pynapple")
+    check_kind(
+        data, (nap.TsGroup, nap.Tsd, nap.TsdFrame), "data", "a TsGroup, Tsd or TsdFrame of pynapple"
+    )
     check_kind(epochs, (nap.IntervalSet, type(None)), "epochs", "an IntervalSet of pynapple")
     width = None if bin_size is None else check_positive(bin_size, "bin_size")
     if threshold is not None and not isinstance(threshold, str):
@@ -81,18 +86,29 @@ def from_pynapple(
         if not keys:
             raise ValueError("the TsGroup is empty: it has no units.")
         trains = [np.asarray(data[key].t, dtype=np.float64) for key in keys]
-        recording = cut_spikes(trains, [str(key) for key in keys], intervals, width, what, counts=threshold is not None)
+        recording = cut_spikes(
+            trains, [str(key) for key in keys], intervals, width, what, counts=threshold is not None
+        )
     else:
         values = np.asarray(data.values).reshape(len(data), -1)
-        names = [str(column) for column in data.columns] if isinstance(data, nap.TsdFrame) else ["0"]
-        recording = cut_signal(np.asarray(data.t, dtype=np.float64), values, names, intervals, width, what)
+        names = (
+            [str(column) for column in data.columns] if isinstance(data, nap.TsdFrame) else ["0"]
+        )
+        recording = cut_signal(
+            np.asarray(data.t, dtype=np.float64), values, names, intervals, width, what
+        )
     return as_sequences(recording, options, what)
 
 
 def to_pynapple(
-    X: Sequences | ArrayLike, *, rate: float | None = None, units: list[str] | None = None, start: float | ArrayLike = 0.0
+    X: Sequences | ArrayLike,
+    *,
+    rate: float | None = None,
+    units: list[str] | None = None,
+    start: float | ArrayLike = 0.0,
 ) -> TsdFrame:
-    """Make a pynapple TsdFrame of sequences or of a recall: 1 where a unit is on, 0 where it is off, with times.
+    """Make a pynapple TsdFrame of sequences or of a recall: 1 where a unit is on, 0 where it is
+    off, with times.
 
     Parameters
     ----------
@@ -103,13 +119,14 @@ def to_pynapple(
     units : list of str, optional
         The names of the columns; by default those of `X`, or numbers.
     start : float or array of shape (S,)
-        When each sequence begins, in seconds, such as ``laps.start``. A number is when the first does; the others follow with a
-        gap of one bin, so that pynapple keeps them apart.
+        When each sequence begins, in seconds, such as ``laps.start``. A number is when the first
+        does; the others follow with a gap of one bin, so that pynapple keeps them apart.
 
     Returns
     -------
     pynapple.TsdFrame
-        Times are the middles of bins, as in ``TsGroup.count``. The time support has an epoch for each sequence, with its name.
+        Times are the middles of bins, as in ``TsGroup.count``. The time support has an epoch for
+        each sequence, with its name.
 
     Examples
     --------
@@ -122,31 +139,52 @@ def to_pynapple(
     """
     nap = pynapple()
     if isinstance(X, np.ndarray) and X.size > MAX_VALUES:  # before they are looked at one by one
-        raise ValueError(f"X has {X.size // 10**6} million values, more than {MAX_VALUES // 10**6} million; take a part of it.")
+        raise ValueError(
+            f"X has {X.size // 10**6} million values, more than {MAX_VALUES // 10**6} million; "
+            "take a part of it."
+        )
     patterns, lengths = check_sequences(X, order=0)
     like = X if isinstance(X, Sequences) else Sequences(patterns, lengths)
-    like = replace(like, rate=like.rate if rate is None else rate, units=like.units if units is None else units)
+    like = replace(
+        like, rate=like.rate if rate is None else rate, units=like.units if units is None else units
+    )
     if like.rate is None:
-        raise ValueError("to_pynapple needs to know how many patterns there are per second; give a rate.")
+        raise ValueError(
+            "to_pynapple needs to know how many patterns there are per second; give a rate."
+        )
     lasting = lengths / like.rate
     if np.ndim(start):
         starts = check_finite(start, "start", "sequences")
         if starts.shape != lengths.shape:
-            raise ValueError(f"there are {len(lengths)} sequences, but {len(starts)} times at which they start.")
+            raise ValueError(
+                f"there are {len(lengths)} sequences, but {len(starts)} times at which they start."
+            )
         if (starts[1:] < (starts + lasting)[:-1]).any():
             s = int(np.flatnonzero(starts[1:] < (starts + lasting)[:-1])[0])
-            raise ValueError(f"{like.names[s + 1]} starts before {like.names[s]} ends; write them one by one.")
+            raise ValueError(
+                f"{like.names[s + 1]} starts before {like.names[s]} ends; write them one by one."
+            )
     else:
-        starts = check_number(start, "start") + np.cumsum(lasting + 1 / like.rate) - lasting - 1 / like.rate
+        starts = (
+            check_number(start, "start")
+            + np.cumsum(lasting + 1 / like.rate)
+            - lasting
+            - 1 / like.rate
+        )
     latest = float(np.abs([*starts, *(starts + lasting)]).max())
     if max(FINEST, np.spacing(latest)) * 100 > 1 / like.rate:
         raise ValueError(
-            f"bins of {1 / like.rate:g} s, {latest:g} s from 0, are too short to be told apart; pynapple counts nanoseconds."
+            f"bins of {1 / like.rate:g} s, {latest:g} s from 0, are too short to be told apart; "
+            "pynapple counts nanoseconds."
         )
     support = nap.IntervalSet(starts, starts + lasting, metadata={LABELS[0]: like.names})
-    times = np.concatenate([s + (np.arange(n) + 0.5) / like.rate for s, n in zip(starts, lengths, strict=True)])
+    times = np.concatenate(
+        [s + (np.arange(n) + 0.5) / like.rate for s, n in zip(starts, lengths, strict=True)]
+    )
     columns = np.arange(patterns.shape[1]) if like.units is None else like.units
-    return nap.TsdFrame(t=times, d=(patterns > 0).astype(np.int8), columns=columns, time_support=support)
+    return nap.TsdFrame(
+        t=times, d=(patterns > 0).astype(np.int8), columns=columns, time_support=support
+    )
 
 
 def pynapple() -> Any:
@@ -154,12 +192,16 @@ def pynapple() -> Any:
     try:
         return import_module("pynapple")
     except ImportError:
-        raise ValueError('pynapple is not installed; install it with: pip install "seqattractor[nwb]".') from None
+        raise ValueError(
+            'pynapple is not installed; install it with: pip install "seqattractor[nwb]".'
+        ) from None
 
 
 def _epochs(intervals: Any) -> Epochs:
     """Return epochs of an IntervalSet, with the names that it has."""
     labels = next((column for column in LABELS if column in intervals.metadata_columns), None)
     names = None if labels is None else [str(label) for label in intervals[labels]]
-    starts, ends = (np.asarray(times, dtype=np.float64) for times in (intervals.start, intervals.end))
+    starts, ends = (
+        np.asarray(times, dtype=np.float64) for times in (intervals.start, intervals.end)
+    )
     return Epochs(starts, ends, name_epochs("epoch", names, len(starts)))

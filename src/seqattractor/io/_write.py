@@ -1,4 +1,6 @@
-"""Writing patterns or a recall: as GIF, WebP or video with truth, cue and recall side by side, as a strip, or as data."""
+"""Writing patterns or a recall: as GIF, WebP or video with truth, cue and recall side by side, as a
+strip, or as data.
+"""
 
 from __future__ import annotations
 
@@ -29,21 +31,29 @@ DEFAULT_RATE = 8.0  # frames per second
 SLOWEST, FASTEST = 2.0, 25.0  # what a GIF can show and an eye can follow
 
 
-def write(path: str | os.PathLike[str], patterns: ArrayLike, truth: ArrayLike | None = None, *, order: int | None = None) -> None:
-    """Write patterns, or a recall beside what should have come, in the form that the name asks for, whole or not at all.
+def write(
+    path: str | os.PathLike[str],
+    patterns: ArrayLike,
+    truth: ArrayLike | None = None,
+    *,
+    order: int | None = None,
+) -> None:
+    """Write patterns, or a recall beside what should have come, in the form that the name asks for,
+    whole or not at all.
 
     Parameters
     ----------
     path : str or path
-        ``.gif``, ``.webp`` and ``.mp4`` show truth, cue and recall side by side, of grey and colour films also the errors (a
-        GIF has 256 colours in a frame, the others have all); ``.png``, ``.pdf`` and ``.svg`` are a strip; ``.npz`` holds the
-        arrays ``truth``, ``cue``, ``recall`` and ``overlap``; ``.mid``, ``.csv`` and ``.txt`` hold the recall; a name without an
-        ending is a folder of PNG frames.
+        ``.gif``, ``.webp`` and ``.mp4`` show truth, cue and recall side by side, of grey and colour
+        films also the errors (a GIF has 256 colours in a frame, the others have all); ``.png``,
+        ``.pdf`` and ``.svg`` are a strip; ``.npz`` holds the arrays ``truth``, ``cue``, ``recall``
+        and ``overlap``; ``.mid``, ``.csv`` and ``.txt`` hold the recall; a name without an ending
+        is a folder of PNG frames.
     patterns : Sequences, or array of +-1 of shape (K, N)
         Sequences to show to others, or what ``net.recall`` gave.
     truth : Sequences, or array of +-1 of shape (L, N), optional
-        What should have come; wrong units are marked. The shape of frames, their rate and the names of units are those of
-        `patterns`, or of `truth` where `patterns` has none.
+        What should have come; wrong units are marked. The shape of frames, their rate and the names
+        of units are those of `patterns`, or of `truth` where `patterns` has none.
     order : int, optional
         How many patterns at the beginning are the cue. By default 1 beside a truth, and 0 without.
 
@@ -58,7 +68,11 @@ def write(path: str | os.PathLike[str], patterns: ArrayLike, truth: ArrayLike | 
     ['1,1', '1,0', '0,1', '0,0', '1,1']
     """
     states = check_patterns(patterns, "patterns")
-    known = None if truth is None else check_patterns(truth, "truth", n_features=states.shape[1])[: len(states)]
+    known = (
+        None
+        if truth is None
+        else check_patterns(truth, "truth", n_features=states.shape[1])[: len(states)]
+    )
     like = next((x for x in (patterns, truth) if isinstance(x, Sequences)), Sequences(states))
     cue = check_count(order, "order", 0) if order is not None else int(known is not None)
     lengths = patterns.lengths if isinstance(patterns, Sequences) else None
@@ -78,13 +92,22 @@ def check_writable(path: Path, recalled: Recalled) -> None:
     suffix = path.suffix.lower()
     if suffix not in _WRITERS:
         known = ", ".join(s[1:] for s in _WRITERS if s)
-        raise ValueError(f"{path} has an unknown ending; known are {known}, and none at all for a folder of frames.")
+        raise ValueError(
+            f"{path} has an unknown ending; known are {known}, and none at all for a folder of "
+            "frames."
+        )
     if suffix == ".mid":
         _pitches(recalled)
     if suffix in (".txt", "") and recalled.picture_shape is None:
-        raise ValueError(f"{path} would hold pictures, but these units have no rows and columns; write csv, npz, png or gif.")
+        raise ValueError(
+            f"{path} would hold pictures, but these units have no rows and columns; write csv, "
+            "npz, png or gif."
+        )
     if suffix == ".txt" and recalled.code is not None:
-        raise ValueError(f"{path} would be text art, in black and white, but these pictures are not; write gif, png or npz.")
+        raise ValueError(
+            f"{path} would be text art, in black and white, but these pictures are not; write gif, "
+            "png or npz."
+        )
     if suffix == ".mp4":
         video.ffmpeg()
     if suffix == "" and path.exists():
@@ -103,10 +126,16 @@ def _write_animation(path: Path, recalled: Recalled) -> None:
     stays[0] = stays[-1] = max(moment, 800)
     kind = path.suffix[1:].upper()
     more = {"optimize": False, "disposal": 1} if kind == "GIF" else {"lossless": True}
-    if kind == "GIF":  # which has 256 colours in a frame; those of black and white have their palette already
-        pictures = [p if p.mode == "P" else p.quantize(256, dither=pil.Dither.NONE) for p in pictures]
+    if (
+        kind == "GIF"
+    ):  # which has 256 colours in a frame; those of black and white have their palette already
+        pictures = [
+            p if p.mode == "P" else p.quantize(256, dither=pil.Dither.NONE) for p in pictures
+        ]
     with atomic_write(path) as file:
-        pictures[0].save(file, kind, save_all=True, append_images=pictures[1:], duration=stays, loop=0, **more)
+        pictures[0].save(
+            file, kind, save_all=True, append_images=pictures[1:], duration=stays, loop=0, **more
+        )
 
 
 def _write_strip(path: Path, recalled: Recalled) -> None:
@@ -130,20 +159,28 @@ def _write_figure(path: Path, recalled: Recalled) -> None:
     kind = path.suffix.lower().removeprefix(".")
     # No date and no random names: the same recall is the same file.
     with atomic_write(path) as file, rc_context({"svg.hashsalt": "recall"}):
-        figure.savefig(file, format=kind, metadata={"CreationDate": None} if kind == "pdf" else {"Date": None})
+        figure.savefig(
+            file, format=kind, metadata={"CreationDate": None} if kind == "pdf" else {"Date": None}
+        )
 
 
 def _write_video(path: Path, recalled: Recalled) -> None:
     """Write a video of the same pictures as the GIF."""
-    frames = [compose.RGB[frame] if frame.ndim == 2 else frame for frame in compose.frames_of(recalled)]
+    frames = [
+        compose.RGB[frame] if frame.ndim == 2 else frame for frame in compose.frames_of(recalled)
+    ]
     with tempfile.TemporaryDirectory() as folder, atomic_write(path) as file:
-        part = Path(folder) / path.name  # ffmpeg goes back to the beginning of what it writes, so it needs a name
+        part = (
+            Path(folder) / path.name
+        )  # ffmpeg goes back to the beginning of what it writes, so it needs a name
         video.write_video(part, frames, _rate(recalled))
         file.write(part.read_bytes())
 
 
 def _write_arrays(path: Path, recalled: Recalled) -> None:
-    """Write all arrays as zeros and ones in the shape of frames, or as the values that units stand for, with the overlaps."""
+    """Write all arrays as zeros and ones in the shape of frames, or as the values that units stand
+    for, with the overlaps.
+    """
     arrays = {"recall": _values(recalled, recalled.recall)}
     if recalled.order:
         arrays["cue"] = _values(recalled, recalled.recall[: recalled.order])
@@ -160,21 +197,35 @@ def _write_arrays(path: Path, recalled: Recalled) -> None:
 
 
 def _values(recalled: Recalled, states: Patterns) -> NDArray[Any]:
-    """Return what units stand for: 0 and 1, or with a code values, as whole numbers where they are those of pictures."""
+    """Return what units stand for: 0 and 1, or with a code values, as whole numbers where they are
+    those of pictures.
+    """
     if recalled.code is None:
         return unbinarize(states, recalled.frame_shape)
     values = recalled.values(states)
-    return np.round(values).astype(np.uint8) if (recalled.code.low, recalled.code.high) == (0.0, 255.0) else values
+    return (
+        np.round(values).astype(np.uint8)
+        if (recalled.code.low, recalled.code.high) == (0.0, 255.0)
+        else values
+    )
 
 
 def _write_table(path: Path, recalled: Recalled) -> None:
-    """Write the recall as rows of zeros and ones, with the names of the units if they have some, and the times of spikes."""
+    """Write the recall as rows of zeros and ones, with the names of the units if they have some,
+    and the times of spikes.
+    """
     seconds = recalled.seconds if recalled.units else None
-    lines = [",".join(recalled.units)] if recalled.units and not all(u.isdigit() for u in recalled.units) else []
+    lines = (
+        [",".join(recalled.units)]
+        if recalled.units and not all(u.isdigit() for u in recalled.units)
+        else []
+    )
     if seconds is not None:
         lines = [",".join(["time", *(recalled.units or ())])]
     ends = set() if recalled.lengths is None else set(np.cumsum(recalled.lengths)[:-1].tolist())
-    for t, values in enumerate(_values(recalled, recalled.recall).reshape(len(recalled.recall), -1)):
+    for t, values in enumerate(
+        _values(recalled, recalled.recall).reshape(len(recalled.recall), -1)
+    ):
         lines += [""] if t in ends else []  # a blank line separates sequences
         time = [] if seconds is None else [f"{t * seconds:.9g}"]
         lines.append(",".join([*time, *(f"{value:.6g}" for value in values.tolist())]))
@@ -185,14 +236,19 @@ def _write_table(path: Path, recalled: Recalled) -> None:
 def _write_text(path: Path, recalled: Recalled) -> None:
     """Write the recall as text art."""
     frames = recalled.recall.reshape(-1, *recalled.frame_shape)
-    blocks = ("\n".join("".join("#" if value > 0 else "." for value in row) for row in frame) for frame in frames)
+    blocks = (
+        "\n".join("".join("#" if value > 0 else "." for value in row) for row in frame)
+        for frame in frames
+    )
     with atomic_write(path) as file:
         file.write(("\n\n".join(blocks) + "\n").encode())
 
 
 def _write_music(path: Path, recalled: Recalled) -> None:
     """Write the recall as a MIDI file."""
-    midi.write_midi(path, recalled.recall, _pitches(recalled), step=recalled.step or 1.0, rate=recalled.rate)
+    midi.write_midi(
+        path, recalled.recall, _pitches(recalled), step=recalled.step or 1.0, rate=recalled.rate
+    )
 
 
 def _write_folder(path: Path, recalled: Recalled) -> None:
@@ -204,7 +260,9 @@ def _write_folder(path: Path, recalled: Recalled) -> None:
     else:
         frames = [compose.shade(recalled, state) for state in recalled.recall]
     digits = len(str(len(frames) - 1))
-    part = path.with_name(f".{path.name[:40]}.{secrets.token_hex(8)}.part")  # known before it is made, as in `atomic_write`
+    part = path.with_name(
+        f".{path.name[:40]}.{secrets.token_hex(8)}.part"
+    )  # known before it is made, as in `atomic_write`
     try:
         part.mkdir()
         for t, frame in enumerate(frames):
@@ -237,7 +295,8 @@ def _pitches(recalled: Recalled) -> list[int]:
     pitches = pitches_of(recalled.units or [])
     if recalled.kind not in ("music", "table") or not pitches:
         raise ValueError(
-            "only notes can be written as MIDI: learn from MIDI, or from a table whose columns are named by notes (C4, or 60)."
+            "only notes can be written as MIDI: learn from MIDI, or from a table whose columns are "
+            "named by notes (C4, or 60)."
         )
     return pitches
 

@@ -1,4 +1,5 @@
 """The lab in the browser: see a sequence memory learn and recall. `seqattractor lab` starts it.
 
-A page (`static/`) exchanges JSON with a Starlette app (`app`, `api`), which learns for each visitor in threads (`jobs`).
+A page (`static/`) exchanges JSON with a Starlette app (`app`, `api`), which learns for each visitor
+in threads (`jobs`).
 """

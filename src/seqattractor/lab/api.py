@@ -20,7 +20,16 @@ from seqattractor.lab import downloads
 from seqattractor.lab.choices import NETWORKS, OWN, Chosen, Own, degree_for, read_network
 from seqattractor.lab.jobs import Job, Visit, Visits
 from seqattractor.lab.materials import CATALOGUE, Material, make_material
-from seqattractor.lab.recall import Shown, as_json, certified_radii, corrupted_cue, read_cue, recall_all, shown_truth, steps_for
+from seqattractor.lab.recall import (
+    Shown,
+    as_json,
+    certified_radii,
+    corrupted_cue,
+    read_cue,
+    recall_all,
+    shown_truth,
+    steps_for,
+)
 from seqattractor.lab.requests import Fields, Limits, Rejection, pack, parse
 from seqattractor.lab.turns import Turns
 from seqattractor.lab.uploads import read_upload
@@ -42,7 +51,8 @@ Asked = Callable[["Lab", Visit, Request], Awaitable[Response]]
 
 
 def _asks(*names: str, newest_only: bool = False) -> Callable[[Answer], Asked]:
-    """Return an answer to requests with these fields: a response, or values for JSON, made in a thread when its turn comes.
+    """Return an answer to requests with these fields: a response, or values for JSON, made in a
+    thread when its turn comes.
 
     With `newest_only`, a request replaces one of the same visit that still waits for its turn.
     """
@@ -50,9 +60,16 @@ def _asks(*names: str, newest_only: bool = False) -> Callable[[Answer], Asked]:
     def decorate(answer: Answer) -> Asked:
         @wraps(answer)
         async def asked(lab: Lab, visit: Visit, request: Request) -> Response:
-            spec = parse(await _body(request, lab.limits.body, "The request has more than {:g} MB."))
+            spec = parse(
+                await _body(request, lab.limits.body, "The request has more than {:g} MB.")
+            )
             spec.only(*names)
-            return await lab._in_turn(visit, request, lambda: answer(lab, visit, spec), answer.__name__ if newest_only else "")
+            return await lab._in_turn(
+                visit,
+                request,
+                lambda: answer(lab, visit, spec),
+                answer.__name__ if newest_only else "",
+            )
 
         return asked
 
@@ -62,7 +79,9 @@ def _asks(*names: str, newest_only: bool = False) -> Callable[[Answer], Asked]:
 class _OfVisit:
     """The endpoint of an open visit; a request counts until its answer has been sent."""
 
-    def __init__(self, lab: Lab, kind: str, asked: Callable[[Visit, Request], Awaitable[Response]]) -> None:
+    def __init__(
+        self, lab: Lab, kind: str, asked: Callable[[Visit, Request], Awaitable[Response]]
+    ) -> None:
         self._lab, self._kind, self._asked = lab, kind, asked
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -90,7 +109,9 @@ class Lab:
         self._closed = False
 
     def close(self) -> None:
-        """Stop all jobs and reject what waits; work in threads ends by itself, or with the process."""
+        """Stop all jobs and reject what waits; work in threads ends by itself, or with the
+        process.
+        """
         self._closed = True
         self.visits.stop_all()
         self.learning.close()
@@ -120,21 +141,30 @@ class Lab:
             Route("/visit", self.open_visit, methods=["POST"]),
             Route("/leave", self.leave, methods=["POST"]),
             Route("/progress", _OfVisit(self, "progress", self.progress), methods=["GET"]),
-            *[Route(f"/{kind}", _OfVisit(self, kind, asked), methods=["POST"]) for kind, asked in posts.items()],
+            *[
+                Route(f"/{kind}", _OfVisit(self, kind, asked), methods=["POST"])
+                for kind, asked in posts.items()
+            ],
         ]
 
-    # -- the page -------------------------------------------------------------------------------------------------
+    # -- the page
+    # ----------------------------------------------------------------------------------------------
 
     async def catalogue(self, request: Request) -> Response:
         """Return the sequences and networks to choose from."""
-        limits = {name: getattr(self.limits, name) for name in ("units", "frames", "hidden", "epochs", "order", "upload")}
+        limits = {
+            name: getattr(self.limits, name)
+            for name in ("units", "frames", "hidden", "epochs", "order", "upload")
+        }
         limits["degree"] = MOST_DEGREE
         networks = [{"name": name, **vars(offer)} for name, offer in NETWORKS.items()]
         sequences = [*CATALOGUE]
         if self.own is not None:
             networks.insert(0, self.own.offer())
             sequences += [self.own.entry()] if self.own.material is not None else []
-        return JSONResponse({"version": __version__, "sequences": sequences, "networks": networks, "limits": limits})
+        return JSONResponse(
+            {"version": __version__, "sequences": sequences, "networks": networks, "limits": limits}
+        )
 
     async def open_visit(self, request: Request) -> Response:
         """Begin a visit."""
@@ -145,19 +175,29 @@ class Lab:
         self.visits.close(request.headers.get("x-lab-visit", ""))
         return JSONResponse({})
 
-    # -- sequences ------------------------------------------------------------------------------------------------
+    # -- sequences
+    # ----------------------------------------------------------------------------------------------
 
     async def sequence(self, visit: Visit, request: Request) -> Response:
         """Make a sequence and show it."""
         spec = parse(await _body(request, self.limits.body, "The request has more than {:g} MB."))
-        return await self._in_turn(visit, request, lambda: _as_json(self._material(spec), self.limits))
+        return await self._in_turn(
+            visit, request, lambda: _as_json(self._material(spec), self.limits)
+        )
 
     async def upload(self, visit: Visit, request: Request) -> Response:
         """Read dropped files and show them as a sequence."""
-        body = await _body(request, self.limits.upload, "The files have more than {:g} MB together; drop smaller ones.")
-        return await self._in_turn(visit, request, lambda: _as_json(read_upload(body, self.limits), self.limits))
+        body = await _body(
+            request,
+            self.limits.upload,
+            "The files have more than {:g} MB together; drop smaller ones.",
+        )
+        return await self._in_turn(
+            visit, request, lambda: _as_json(read_upload(body, self.limits), self.limits)
+        )
 
-    # -- learning -------------------------------------------------------------------------------------------------
+    # -- learning
+    # ----------------------------------------------------------------------------------------------
 
     @_asks("sequence", "networks")
     def learn(self, visit: Visit, spec: Fields) -> dict[str, Any]:
@@ -218,11 +258,14 @@ class Lab:
             await asyncio.sleep(_LOOK)
         yield _event({"end": job.summary()})
 
-    # -- recall ---------------------------------------------------------------------------------------------------
+    # -- recall
+    # ----------------------------------------------------------------------------------------------
 
     @_asks("cue", "sequence", "orders", newest_only=True)
     def recall(self, visit: Visit, spec: Fields) -> dict[str, Any]:
-        """Recall from the corrupted cue with every network; with a sequence in the request, only show its corrupted cue."""
+        """Recall from the corrupted cue with every network; with a sequence in the request, only
+        show its corrupted cue.
+        """
         if spec.has("sequence"):
             material = self._material(spec.object("sequence"))
             orders = spec.wholes("orders", 1, self.limits.order, 2)
@@ -241,13 +284,16 @@ class Lab:
 
     @_asks()
     def promise(self, visit: Visit, spec: Fields) -> dict[str, Any]:
-        """Return the certified radius of each frame, for each network; computed once for each job."""
+        """Return the certified radius of each frame, for each network; computed once for each
+        job.
+        """
         job, nets = self._learned(visit)
         if job.radii is None:
             job.radii = [certified_radii(net, job.material.data) for net in nets]
         return {"radii": job.radii}
 
-    # -- to take away ---------------------------------------------------------------------------------------------
+    # -- to take away
+    # ---------------------------------------------------------------------------------------------
 
     @_asks("sequence", "networks", "cue", newest_only=True)
     def code(self, visit: Visit, spec: Fields) -> Response:
@@ -272,28 +318,37 @@ class Lab:
         return StreamingResponse(_pieces(content), media_type=kind, headers=headers)
 
     def _file(self, what: str, visit: Visit, spec: Fields) -> bytes:
-        """Return the content of a file: the sequence of the request, or the learned networks or their recalls."""
+        """Return the content of a file: the sequence of the request, or the learned networks or
+        their recalls.
+        """
         if what == "sequence":
             return downloads.sequence(self._material(spec.object("sequence")))
         job, nets = self._learned(visit)
         if what == "figure":
-            return downloads.figure(job, *self._runs(job, nets, spec), dark=bool(spec.whole("dark", 0, 0, 1)))
+            return downloads.figure(
+                job, *self._runs(job, nets, spec), dark=bool(spec.whole("dark", 0, 0, 1))
+            )
         k = spec.whole("network", 0, 0, len(nets) - 1)
         if what == "model":
             return downloads.model(nets[k], job.material)
         runs, shown = self._runs(job, nets, spec)
         return downloads.animation(runs[k], shown[k], job.material)
 
-    # -- requests -------------------------------------------------------------------------------------------------
+    # -- requests
+    # ----------------------------------------------------------------------------------------------
 
-    async def _in_turn(self, visit: Visit, request: Request, work: Callable[[], Any], newest: str = "") -> Response:
+    async def _in_turn(
+        self, visit: Visit, request: Request, work: Callable[[], Any], newest: str = ""
+    ) -> Response:
         """Wait for the outcome of work, and drop it if the client is gone before its turn."""
 
         def made() -> Response:
             value = work()
             return value if isinstance(value, Response) else JSONResponse(value)
 
-        outcome: asyncio.Future[Any] = asyncio.wrap_future(self.turns.submit(visit.name, made, newest=newest))
+        outcome: asyncio.Future[Any] = asyncio.wrap_future(
+            self.turns.submit(visit.name, made, newest=newest)
+        )
         gone: asyncio.Future[Any] = asyncio.ensure_future(_is_gone(request))
         try:
             await asyncio.wait({outcome, gone}, return_when=asyncio.FIRST_COMPLETED)
@@ -314,7 +369,9 @@ class Lab:
     def _chosen(self, spec: Fields) -> list[Chosen]:
         """Return the networks of a request."""
         return [
-            self.own.choice() if self.own is not None and network.names(OWN) else read_network(network, self.limits)
+            self.own.choice()
+            if self.own is not None and network.names(OWN)
+            else read_network(network, self.limits)
             for network in spec.objects("networks", 1, 2)
         ]
 
@@ -326,18 +383,28 @@ class Lab:
             raise Rejection(409, "Learning was stopped before its first epoch; learn again.")
         return job, nets
 
-    def _runs(self, job: Job, nets: list[SequenceMemory], spec: Fields) -> tuple[list[Recall], list[Shown]]:
-        """Return the recall of each network from the cue of a request, and the truth to show beside it."""
+    def _runs(
+        self, job: Job, nets: list[SequenceMemory], spec: Fields
+    ) -> tuple[list[Recall], list[Shown]]:
+        """Return the recall of each network from the cue of a request, and the truth to show beside
+        it.
+        """
         cue = read_cue(spec.object("cue"), job.material)
         runs = recall_all(nets, job.material, cue, self.limits)
-        return runs, [shown_truth(net, run, job.material, cue) for net, run in zip(nets, runs, strict=True)]
+        return runs, [
+            shown_truth(net, run, job.material, cue) for net, run in zip(nets, runs, strict=True)
+        ]
 
 
 def _as_json(material: Material, limits: Limits) -> dict[str, Any]:
-    """Return a sequence for the page, with the context and the degrees that networks need for it."""
+    """Return a sequence for the page, with the context and the degrees that networks need for
+    it.
+    """
     context = find_conflicts(material.data).context or 1
     shortest = int(material.data.lengths.min())
-    degrees = [degree_for(material.data, k) if k < shortest else None for k in range(1, limits.order + 1)]
+    degrees = [
+        degree_for(material.data, k) if k < shortest else None for k in range(1, limits.order + 1)
+    ]
     return {**material.as_json(), "context": context, "degrees": degrees}
 
 

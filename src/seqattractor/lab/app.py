@@ -23,13 +23,20 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 def create_app(
-    limits: Limits | None = None, *, hosts: Iterable[str] = LOOPBACK, any_address: bool = False, own: Own | None = None
+    limits: Limits | None = None,
+    *,
+    hosts: Iterable[str] = LOOPBACK,
+    any_address: bool = False,
+    own: Own | None = None,
 ) -> Starlette:
-    """Return the application, which may be opened under the names of `hosts`, or with `any_address` under any numeric address.
+    """Return the application, which may be opened under the names of `hosts`, or with `any_address`
+    under any numeric address.
 
     It offers the network `own` beside those that learn.
     """
-    mimetypes.add_type("text/javascript", ".js")  # Windows may call it plain text, which browsers do not run
+    mimetypes.add_type(
+        "text/javascript", ".js"
+    )  # Windows may call it plain text, which browsers do not run
     lab = Lab(limits or Limits(), own)
 
     @asynccontextmanager
@@ -43,7 +50,10 @@ def create_app(
             Mount("/", StaticFiles(packages=[("seqattractor.lab", "static")], html=True)),
         ],
         middleware=[Middleware(Guard, hosts=[*hosts], any_address=any_address)],
-        exception_handlers={**dict.fromkeys((Rejection, HTTPException, ValueError, TypeError), _rejected), Exception: _failed},
+        exception_handlers={
+            **dict.fromkeys((Rejection, HTTPException, ValueError, TypeError), _rejected),
+            Exception: _failed,
+        },
         lifespan=lifespan,
     )
     app.state.lab = lab
@@ -51,12 +61,17 @@ def create_app(
 
 
 async def _rejected(request: Request, error: Exception) -> Response:
-    """Answer a rejected request with a status and one sentence. Errors of the library are about what the visitor sent."""
+    """Answer a rejected request with a status and one sentence. Errors of the library are about
+    what the visitor sent.
+    """
     if isinstance(error, Rejection):
         headers = {"retry-after": "5"} if error.status == 503 else None
         return JSONResponse({"error": error.sentence}, error.status, headers)
     if isinstance(error, HTTPException):
-        sentences = {404: "There is no such address in the lab.", 405: "This address does not take such requests."}
+        sentences = {
+            404: "There is no such address in the lab.",
+            405: "This address does not take such requests.",
+        }
         sentence = sentences.get(error.status_code, str(error.detail))
         return JSONResponse({"error": sentence}, error.status_code, dict(error.headers or {}))
     return JSONResponse({"error": as_sentence(error)}, 400)
@@ -64,6 +79,8 @@ async def _rejected(request: Request, error: Exception) -> Response:
 
 async def _failed(request: Request, error: Exception) -> Response:
     """Answer after a mistake of our own; the server continues."""
-    response = JSONResponse({"error": "The lab made a mistake; the terminal in which it runs shows which."}, 500)
+    response = JSONResponse(
+        {"error": "The lab made a mistake; the terminal in which it runs shows which."}, 500
+    )
     response.raw_headers += HEADERS  # this answer does not pass the guard
     return response

@@ -24,18 +24,27 @@ def as_sentence(error: Exception) -> str:
 
 def counted_from_1(text: str) -> str:
     """Return a message with its places in a sequence counted from 1, as on the page."""
-    return re.sub(r"\b(frame|value|sequence) (\d+)\b", lambda place: f"{place[1]} {int(place[2]) + 1}", text, flags=re.IGNORECASE)
+    return re.sub(
+        r"\b(frame|value|sequence) (\d+)\b",
+        lambda place: f"{place[1]} {int(place[2]) + 1}",
+        text,
+        flags=re.IGNORECASE,
+    )
 
 
 def to_see(order: int, most: int) -> str:
-    """Describe how to let a network see so many past patterns, where the page offers `most` at most."""
+    """Describe how to let a network see so many past patterns, where the page offers `most` at
+    most.
+    """
     if order <= most:
         return f'set "Past patterns it sees" to {order}, under "More settings"'
     return f"the lab offers up to {most}, so choose another sequence"
 
 
 def why_not_learned(error: Exception, most: int) -> str:
-    """Describe why learning failed, and the remedy on the page, where networks see `most` past patterns at most."""
+    """Describe why learning failed, and the remedy on the page, where networks see `most` past
+    patterns at most.
+    """
     text = re.sub(r"\bpattern (?=\d)", "frame ", as_sentence(error), flags=re.IGNORECASE)
     text = re.sub(r"use order=(\d+)", lambda use: to_see(int(use[1]), most), counted_from_1(text))
     return text[:1].upper() + text[1:]
@@ -59,7 +68,9 @@ class Offer:
 # By their names in the registry, in the order of the page.
 NETWORKS: dict[str, Offer] = {
     "attractor": Offer(
-        "With hidden neurons (the paper's)", "Hidden neurons recode each pattern; both layers learn by a local rule.", _LEARNING
+        "With hidden neurons (the paper's)",
+        "Hidden neurons recode each pattern; both layers learn by a local rule.",
+        _LEARNING,
     ),
     "sparse": Offer(
         "Sparse hidden neurons (ours)",
@@ -71,13 +82,18 @@ NETWORKS: dict[str, Offer] = {
         "Each unit drives the next pattern directly. Many sequences are impossible for it.",
         ("kappa", "eta", "bias", "epochs", "order", "seed"),
     ),
-    "attractor-V": Offer("Hidden neurons, only V learns", "The way into the hidden layer stays random.", _LEARNING),
+    "attractor-V": Offer(
+        "Hidden neurons, only V learns", "The way into the hidden layer stays random.", _LEARNING
+    ),
     "attractor-hebbian": Offer(
-        "Hidden neurons, Hebbian V", "No error correction: V adds up what it sees, once.", ("hidden", "bias", "order", "seed")
+        "Hidden neurons, Hebbian V",
+        "No error correction: V adds up what it sees, once.",
+        ("hidden", "bias", "order", "seed"),
     ),
     "one-hot": Offer(
         "One hidden neuron per step (Theorem 1)",
-        "Stores any sequence in which each pattern has one successor, with a neuron for each step: nothing is learned.",
+        "Stores any sequence in which each pattern has one successor, with a neuron for each step: "
+        "nothing is learned.",
         ("order",),
     ),
     "dense": Offer(
@@ -97,18 +113,22 @@ class Chosen:
     learns: ClassVar[bool] = True
 
     def settled_order(self, data: Sequences) -> int:
-        """Return how many past patterns it will look at: "auto" takes as many as resolve all conflicts."""
+        """Return how many past patterns it will look at: "auto" takes as many as resolve all
+        conflicts.
+        """
         order = self.parameters.get("order", 1)
         return find_conflicts(data).context or 1 if order == "auto" else int(order)
 
     def check_size(self, data: Sequences, limits: Limits) -> None:
-        """Reject a network that would be too large for the lab, or that sees more patterns than there are."""
+        """Reject a network that would be too large for the lab, or that sees more patterns than
+        there are.
+        """
         order = self.settled_order(data)
         if order > limits.order:
             raise Rejection(
                 413,
-                f"A network must see the past {order} patterns to predict what follows in this sequence, but "
-                f"{to_see(order, limits.order)}.",
+                f"A network must see the past {order} patterns to predict what follows in this "
+                f"sequence, but {to_see(order, limits.order)}.",
             )
         lengths = close_loops(data, order=order).lengths
         s, frames = int(lengths.argmin()), int(lengths.min())
@@ -116,13 +136,16 @@ class Chosen:
             which = f"Sequence {s + 1}" if len(lengths) > 1 else "The sequence"
             raise Rejection(
                 400,
-                f"{which} has only {frames} frames, too few for a network that sees the past {order} and predicts the next; "
-                f"{to_see(frames - 1, limits.order)}, or take a longer one.",
+                f"{which} has only {frames} frames, too few for a network that sees the past "
+                f"{order} and predicts the next; {to_see(frames - 1, limits.order)}, or take a "
+                "longer one.",
             )
         units, hidden = data.shape[1], self.parameters.get("n_hidden")
         if hidden is not None or self.name == "perceptron":
             kind = "without hidden neurons" if hidden is None else f"and {hidden} hidden neurons"
-            smaller = "smaller patterns" if hidden is None else "fewer hidden neurons or smaller patterns"
+            smaller = (
+                "smaller patterns" if hidden is None else "fewer hidden neurons or smaller patterns"
+            )
             limits.check_network(self.weights(data), f"A network of {units} units {kind}", smaller)
 
     def weights(self, data: Sequences) -> int:
@@ -134,26 +157,36 @@ class Chosen:
         return int(hidden) * units * (order + 2)  # U, V and P
 
     def settled(self, data: Sequences) -> dict[str, Any]:
-        """Return its parameters for these sequences: a degree that was left open is the one that they need."""
+        """Return its parameters for these sequences: a degree that was left open is the one that
+        they need.
+        """
         if self.parameters.get("degree") != 0:
             return self.parameters
         return {**self.parameters, "degree": degree_for(data, self.settled_order(data))}
 
     def make(self, data: Sequences, **more: Any) -> SequenceMemory:
-        """Make the network; `more` are parameters that do not change the result, such as the engine."""
+        """Make the network; `more` are parameters that do not change the result, such as the
+        engine.
+        """
         known = parameters_of(self.name)
-        return make_network(self.name, **self.settled(data), **{k: v for k, v in more.items() if k in known})
+        return make_network(
+            self.name, **self.settled(data), **{k: v for k, v in more.items() if k in known}
+        )
 
     def code(self, data: Sequences) -> str:
         """Return Python that makes it, without defaults."""
         given = {k: v for k, v in self.settled(data).items() if _DEFAULTS.get(k) != v}
-        words = ", ".join(f"{k}={v!r}" for k, v in {**REGISTRY[self.name].parameters, **given}.items())
+        words = ", ".join(
+            f"{k}={v!r}" for k, v in {**REGISTRY[self.name].parameters, **given}.items()
+        )
         zoo = "zoo." if REGISTRY[self.name].module.startswith("zoo.") else ""
         return f"sa.{zoo}{REGISTRY[self.name].cls}({words})"
 
 
 def degree_for(data: Sequences, order: int = 1) -> int:
-    """Return the degree that ``DenseSequenceMemory(degree="auto")`` would take for sequences, loops closed as the lab does."""
+    """Return the degree that ``DenseSequenceMemory(degree="auto")`` would take for sequences, loops
+    closed as the lab does.
+    """
     closed = close_loops(data, order=order)
     return least_degree(transitions(closed.patterns, closed.lengths, order).inputs)
 
@@ -175,14 +208,17 @@ def read_network(spec: Fields, limits: Limits) -> Chosen:
     return Chosen(name, {_PARAMETERS.get(key, key): values[key] for key in NETWORKS[name].settings})
 
 
-# -- a network from a model file -----------------------------------------------------------------------------------
+# -- a network from a model file
+# -----------------------------------------------------------------------------------
 
 OWN = "own"  # the name of the network and of its sequences, in requests
 
 
 def is_learned(net: SequenceMemory) -> bool:
     """Return whether a network can recall."""
-    return hasattr(net, "n_features_in_") and any(hasattr(net, name) for name in ("V_", "W_", "patterns_"))
+    return hasattr(net, "n_features_in_") and any(
+        hasattr(net, name) for name in ("V_", "W_", "patterns_")
+    )
 
 
 @dataclass(frozen=True)
@@ -201,10 +237,16 @@ class OwnChoice(Chosen):
         units, known = data.shape[1], self.own.net.n_features_in_
         if units != known:
             raise Rejection(
-                400, f"The network of {self.own.file} has {known} units, but this sequence has {units}; take another."
+                400,
+                f"The network of {self.own.file} has {known} units, but this sequence has {units}; "
+                "take another.",
             )
         if int(data.lengths.min()) <= self.settled_order(data):
-            raise Rejection(400, "The sequence is too short for a network that sees so many past patterns; take a longer one.")
+            raise Rejection(
+                400,
+                "The sequence is too short for a network that sees so many past patterns; take a "
+                "longer one.",
+            )
 
     def weights(self, data: Sequences) -> int:
         """Return how many weights the network has."""
@@ -229,12 +271,18 @@ class Own:
 
     @classmethod
     def of(cls, net: SequenceMemory, file: str, data: Sequences | None, limits: Limits) -> Own:
-        """Check a network that was read from a file, and its sequences; raise if the lab cannot show them."""
+        """Check a network that was read from a file, and its sequences; raise if the lab cannot
+        show them.
+        """
         if not is_learned(net):
-            raise ValueError(f"the lab cannot show a {type(net).__name__}; use seqattractor recall and inspect.")
+            raise ValueError(
+                f"the lab cannot show a {type(net).__name__}; use seqattractor recall and inspect."
+            )
         if data is None:
             return cls(net, file, None)
-        material = Material(data, 'X = sa.io.load("sequence.npz", key="X")  # "Sequence" under "Take it with you"')
+        material = Material(
+            data, 'X = sa.io.load("sequence.npz", key="X")  # "Sequence" under "Take it with you"'
+        )
         try:
             limits.check_sequences(data.lengths.tolist(), data.shape[1])
             OwnChoice(OWN, {}, cls(net, file, None)).check_size(data, limits)
@@ -246,11 +294,23 @@ class Own:
         """Return the network for the page."""
         label = f"Yours: {type(self.net).__name__} of {self.file}"
         hint = "It is as it was saved: nothing is learned here."
-        return {"name": OWN, "label": label, "hint": hint, "settings": [], "order": int(self.net.order_)}
+        return {
+            "name": OWN,
+            "label": label,
+            "hint": hint,
+            "settings": [],
+            "order": int(self.net.order_),
+        }
 
     def entry(self) -> dict[str, Any]:
         """Return its sequences for the page."""
-        return {"name": OWN, "label": "Yours", "hint": f"what goes with {self.file}", "options": [], "suggest": {"flips": 10}}
+        return {
+            "name": OWN,
+            "label": "Yours",
+            "hint": f"what goes with {self.file}",
+            "options": [],
+            "suggest": {"flips": 10},
+        }
 
     def choice(self) -> Chosen:
         """Return the choice of this network."""

@@ -1,4 +1,6 @@
-"""Files to take away: the model, the sequence, an animation and a figure as bytes, and the Python code of it all."""
+"""Files to take away: the model, the sequence, an animation and a figure as bytes, and the Python
+code of it all.
+"""
 
 from __future__ import annotations
 
@@ -26,13 +28,19 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 RATE = 8.0  # frames per second of what has no rate of its own
-_VIOLET = "#7a52c7"  # of the second network, as on the page, where green stands for a recall that locked on
-COLORS = {False: ("#f1eee7", "#23272d"), True: ("#262a31", "#ece9e2")}  # of units that are off and on, as on the page; dark: True
+# of the second network, as on the page, where green stands for a recall that locked on
+_VIOLET = "#7a52c7"
+COLORS = {
+    False: ("#f1eee7", "#23272d"),
+    True: ("#262a31", "#ece9e2"),
+}  # of units that are off and on, as on the page; dark: True
 _DRAWING = threading.Lock()  # matplotlib's settings belong to the whole process
 
 
 def model(net: SequenceMemory, material: Material) -> bytes:
-    """Return the network with its sequences as a model file, for `sa.load` and `seqattractor recall`."""
+    """Return the network with its sequences as a model file, for `sa.load` and `seqattractor
+    recall`.
+    """
     from seqattractor.io._attached import attach
 
     twin = copy.copy(net)
@@ -45,7 +53,9 @@ def sequence(material: Material) -> bytes:
     """Return the patterns X (T, N), their lengths and the shape of a frame, as an npz file."""
     buffer = io.BytesIO()
     data = material.data
-    np.savez_compressed(buffer, X=data.patterns, lengths=data.lengths, frame_shape=np.array(data.frame_shape))
+    np.savez_compressed(
+        buffer, X=data.patterns, lengths=data.lengths, frame_shape=np.array(data.frame_shape)
+    )
     return buffer.getvalue()
 
 
@@ -55,7 +65,9 @@ def animation(run: Recall, shown: Shown, material: Material) -> bytes:
     from seqattractor.io._write import write_recall
 
     # The font of pictures has no minus sign.
-    caught = None if shown.since is None else (shown.since, shown.label.replace("\N{MINUS SIGN}", "-"))
+    caught = (
+        None if shown.since is None else (shown.since, shown.label.replace("\N{MINUS SIGN}", "-"))
+    )
     rows = Recalled(
         run.states[: len(shown.truth)],
         shown.truth,
@@ -77,7 +89,9 @@ def _written(name: str, write: Callable[[Path], object]) -> bytes:
 
 
 def figure(job: Job, runs: list[Recall], shown: list[Shown], *, dark: bool) -> bytes:
-    """Return errors of learning, overlaps with the shown truth, and frames, as a PNG in the page's colours."""
+    """Return errors of learning, overlaps with the shown truth, and frames, as a PNG in the page's
+    colours.
+    """
     with _DRAWING:
         from seqattractor import plots
 
@@ -101,7 +115,9 @@ def drawn(job: Job, runs: list[Recall], shown: list[Shown], colors: tuple[str, s
     _draw_overlaps(drawing.add_subplot(rows[0, 1]), runs, shown)
     axes = [drawing.add_subplot(rows[1 + k, :]) for k in range(len(strips))]
     _draw_strips(axes, job.material, strips, runs[0].cue_rows)
-    for ax in axes if job.material.code is None else ():  # as on the page: white on black would be the negative of it
+    for ax in (
+        axes if job.material.code is None else ()
+    ):  # as on the page: white on black would be the negative of it
         ax.images[0].set_cmap(ListedColormap(colors))
     return drawing
 
@@ -112,12 +128,16 @@ def _marks(networks: list[Any]) -> list[str]:
 
 
 def _strips(runs: list[Recall], shown: list[Shown]) -> list[tuple[str, Patterns]]:
-    """Return the rows of patterns below the curves: the truth, once where it is the same for all, and each recall."""
+    """Return the rows of patterns below the curves: the truth, once where it is the same for all,
+    and each recall.
+    """
     same = all(np.array_equal(one.truth, shown[0].truth) for one in shown)
     strips: list[tuple[str, Patterns]] = []
     for mark, run, one in zip(_marks(runs), runs, shown, strict=True):
         if not strips or not same:
-            caught = "" if one.since is None else f"\n{one.label}\nfrom step {run.step_of(one.since)}"
+            caught = (
+                "" if one.since is None else f"\n{one.label}\nfrom step {run.step_of(one.since)}"
+            )
             strips.append((f"truth{'' if same else mark}{caught}", one.truth))
         strips.append((f"recall{mark}", run.states))
     return strips
@@ -133,7 +153,13 @@ def _draw_errors(ax: Axes, job: Job) -> None:
             continue
         ax.plot(epochs, job.visible[k], label=f"visible{mark}", color=(plots.BLUE, _VIOLET)[k])
         if any(job.hidden[k]):
-            ax.plot(epochs, job.hidden[k], "--", label=f"hidden{mark}", color=(plots.ORANGE, plots.RED)[k])
+            ax.plot(
+                epochs,
+                job.hidden[k],
+                "--",
+                label=f"hidden{mark}",
+                color=(plots.ORANGE, plots.RED)[k],
+            )
     if not ax.lines:
         ax.set_title("Learned in one go")
         ax.set_axis_off()
@@ -144,7 +170,9 @@ def _draw_errors(ax: Axes, job: Job) -> None:
 
 
 def _draw_overlaps(ax: Axes, runs: list[Recall], shown: list[Shown]) -> None:
-    """Draw the overlap of each recall with the shown truth at each step; the end of the cue is step 0."""
+    """Draw the overlap of each recall with the shown truth at each step; the end of the cue is step
+    0.
+    """
     from seqattractor import plots
 
     lowest = 0.0
@@ -153,13 +181,22 @@ def _draw_overlaps(ax: Axes, runs: list[Recall], shown: list[Shown]) -> None:
         color, steps = (plots.BLUE, _VIOLET)[k], np.arange(len(overlaps)) - run.cue_rows + 1
         ax.plot(steps, overlaps, ("-", "--")[k], label=f"recall{mark}", color=color)
         lowest = min(lowest, overlaps.min(initial=0.0))
-    ax.set(xlabel="step", ylabel="overlap with the truth below", title="Recall", ylim=(lowest - 0.05, 1.05))
+    ax.set(
+        xlabel="step",
+        ylabel="overlap with the truth below",
+        title="Recall",
+        ylim=(lowest - 0.05, 1.05),
+    )
     ax.grid(visible=True)
     ax.legend(loc="lower right")
 
 
-def _draw_strips(axes: list[Axes], material: Material, strips: list[tuple[str, Patterns]], cue_rows: int) -> None:
-    """Draw truth and recall one below the other: a few frames from the end of the cue on, or a raster, units upwards."""
+def _draw_strips(
+    axes: list[Axes], material: Material, strips: list[tuple[str, Patterns]], cue_rows: int
+) -> None:
+    """Draw truth and recall one below the other: a few frames from the end of the cue on, or a
+    raster, units upwards.
+    """
     from seqattractor import plots
 
     K, first = min(len(states) for _, states in strips), cue_rows - 1
@@ -171,7 +208,13 @@ def _draw_strips(axes: list[Axes], material: Material, strips: list[tuple[str, P
             if code is None:
                 plots.filmstrip(frames, label=name, numbers=numbers, ax=ax)
             else:
-                plots.filmstrip(code.decode(frames), label=name, numbers=numbers, value_range=(code.low, code.high), ax=ax)
+                plots.filmstrip(
+                    code.decode(frames),
+                    label=name,
+                    numbers=numbers,
+                    value_range=(code.low, code.high),
+                    ax=ax,
+                )
         return
     for ax, (name, states) in zip(axes, strips, strict=True):
         plots.raster(states[: min(K, 60), ::-1], title=name.replace("\n", " "), ax=ax)
@@ -181,27 +224,44 @@ def _draw_strips(axes: list[Axes], material: Material, strips: list[tuple[str, P
     axes[-1].set_xlabel("step")
 
 
-def python_code(material: Material, chosen: list[Chosen], orders: list[int], cue: Cue, steps: int) -> str:
-    """Return a script that learns the material with each network, of these orders, and recalls it from the cue."""
+def python_code(
+    material: Material, chosen: list[Chosen], orders: list[int], cue: Cue, steps: int
+) -> str:
+    """Return a script that learns the material with each network, of these orders, and recalls it
+    from the cue.
+    """
     deep, corruption = max(orders), cue.corruption
     rows = cue_rows(material, cue.start, deep)
     taken = f"{rows[0]}:{rows[0] + deep}" if rows[-1] - rows[0] == deep - 1 else str(rows)
     made = ["import seqattractor as sa", "", material.python]
-    lines = [*made, "", f"cue = X[{taken}]" + ("" if deep == 1 else "  # the patterns that the network sees at first")]
+    lines = [
+        *made,
+        "",
+        f"cue = X[{taken}]"
+        + ("" if deep == 1 else "  # the patterns that the network sees at first"),
+    ]
     if corruption.occlusion:
         shape = material.data.frame_shape
         axes = ", axes=2" if len(shape) > 2 else ""  # the units of a pixel are covered together
-        lines.append(f"cue = sa.noise.occlude(cue, {shape}, fraction={corruption.occlusion!r}, rng={cue.seed}{axes})")
+        lines.append(
+            f"cue = sa.noise.occlude(cue, {shape}, fraction={corruption.occlusion!r}, "
+            f"rng={cue.seed}{axes})"
+        )
     lines.append(f"cue = sa.noise.flip(cue, {corruption.flips}, rng={cue.seed})")
     if corruption.painted:
         lines.append(f"cue[-1, {list(corruption.painted)}] *= -1  # painted by hand")
-    # A seed stands for another stream in each function; one generator for all would tie the noise to the flips.
+    # A seed stands for another stream in each function; one generator for all would tie the noise
+    # to the flips.
     noise = f", noise={cue.noise}, rng={cue.seed}" if cue.noise else ""
     for k, (choice, order) in enumerate(zip(chosen, orders, strict=True)):
         mark = f"_{'ab'[k]}" if len(chosen) > 1 else ""
         start = "cue[-1]" if order == 1 else f"cue[-{order}:]"
         # A loop must reach as far round as the network looks back.
-        data = "X" if order == 1 or not any(material.data.loops) else f"sa.close_loops(X, order={order})"
+        data = (
+            "X"
+            if order == 1 or not any(material.data.loops)
+            else f"sa.close_loops(X, order={order})"
+        )
         lines += [
             "",
             f"net{mark} = {choice.code(material.data)}",
@@ -209,7 +269,11 @@ def python_code(material: Material, chosen: list[Chosen], orders: list[int], cue
             f"trajectory{mark} = net{mark}.recall({start}, steps={steps}{noise})",
         ]
         if material.data.loops == (True,):
-            lines.append(f"print(sa.retrieved(trajectory{mark}, X))  # the criterion of section 6.2")
+            lines.append(
+                f"print(sa.retrieved(trajectory{mark}, X))  # the criterion of section 6.2"
+            )
         else:
-            lines.append(f"print(net{mark}.score({data}))  # the fraction of transitions that are right")
+            lines.append(
+                f"print(net{mark}.score({data}))  # the fraction of transitions that are right"
+            )
     return "\n".join(lines) + "\n"

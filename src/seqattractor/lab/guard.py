@@ -29,8 +29,9 @@ _HOST = re.compile(r"(?:\[(?P<number>[0-9A-Fa-f:.]+)\]|(?P<name>[0-9A-Za-z._-]+)
 def is_allowed_host(host: str, allowed: Iterable[str], *, any_address: bool) -> bool:
     """Return whether a Host header, with or without a port, names this server.
 
-    A foreign web page can make its own name point to 127.0.0.1 and then read the lab (DNS rebinding), but it cannot change the
-    Host header, which still has its name. `any_address` allows all numeric addresses: nobody can rebind a number.
+    A foreign web page can make its own name point to 127.0.0.1 and then read the lab (DNS
+    rebinding), but it cannot change the Host header, which still has its name. `any_address` allows
+    all numeric addresses: nobody can rebind a number.
     """
     parts = _HOST.fullmatch(host)
     if parts is None:
@@ -44,7 +45,9 @@ def is_allowed_host(host: str, allowed: Iterable[str], *, any_address: bool) -> 
 
 
 class Guard:
-    """ASGI middleware that rejects foreign hosts and origins and adds security headers to every answer."""
+    """ASGI middleware that rejects foreign hosts and origins and adds security headers to every
+    answer.
+    """
 
     def __init__(self, app: ASGIApp, *, hosts: Iterable[str], any_address: bool) -> None:
         self._app, self._hosts, self._any_address = app, frozenset(hosts), any_address
@@ -70,7 +73,9 @@ class Guard:
             await self._app(scope, receive, send_with_headers)
         except asyncio.CancelledError:  # the lab is being closed and has waited long enough
             if not begun:
-                await JSONResponse({"error": "The lab is being closed."}, 503)(scope, receive, send_with_headers)
+                await JSONResponse({"error": "The lab is being closed."}, 503)(
+                    scope, receive, send_with_headers
+                )
             raise
 
     def _rejection(self, scope: Scope) -> str | None:
@@ -82,12 +87,19 @@ class Guard:
         origin = headers.get(b"origin")
         if origin is not None and origin != f"{scope['scheme']}://{host}":
             return "Requests from other web sites are rejected."
-        if headers.get(b"sec-fetch-site", "none") not in ("same-origin", "none") and not _is_link(scope, headers):
+        if headers.get(b"sec-fetch-site", "none") not in ("same-origin", "none") and not _is_link(
+            scope, headers
+        ):
             return "Requests from other web sites are rejected."
         return None
 
 
 def _is_link(scope: Scope, headers: dict[bytes, str]) -> bool:
-    """Return whether the request follows a link on another page or in a mail to the lab's page, in a tab of its own."""
-    navigates = headers.get(b"sec-fetch-mode") == "navigate" and headers.get(b"sec-fetch-dest") == "document"
+    """Return whether the request follows a link on another page or in a mail to the lab's page, in
+    a tab of its own.
+    """
+    navigates = (
+        headers.get(b"sec-fetch-mode") == "navigate"
+        and headers.get(b"sec-fetch-dest") == "document"
+    )
     return scope["method"] == "GET" and scope["path"] == "/" and navigates

@@ -27,7 +27,8 @@ State = Literal["waiting", "learning", "done", "stopped", "failed"]
 class Job:
     """The networks of one visitor while they learn one material, one after the other.
 
-    The thread that learns appends to the lists of errors; others only read them, so no lock is needed.
+    The thread that learns appends to the lists of errors; others only read them, so no lock is
+    needed.
     """
 
     def __init__(self, material: Material, chosen: list[Chosen], limits: Limits) -> None:
@@ -47,7 +48,8 @@ class Job:
         self._deadline = 0.0
         self._more = 0
 
-    # -- the visitor's side ---------------------------------------------------------------------------------------
+    # -- the visitor's side
+    # ---------------------------------------------------------------------------------------
 
     @property
     def running(self) -> bool:
@@ -74,7 +76,9 @@ class Job:
     def network_bytes(self) -> int:
         """Return how much memory its networks take, or will take once they have learned."""
         # Copied at once: the thread that learns may add to it meanwhile.
-        arrays = [v for net in self.networks for v in [*vars(net).values()] if isinstance(v, np.ndarray)]
+        arrays = [
+            v for net in self.networks for v in [*vars(net).values()] if isinstance(v, np.ndarray)
+        ]
         return max(self._planned, sum(array.nbytes for array in arrays))
 
     def learned(self) -> list[SequenceMemory]:
@@ -99,7 +103,9 @@ class Job:
     def summary(self) -> dict[str, Any]:
         """Return its state and those of its networks."""
         nets = []
-        for choice, net, errors, score in zip(self.chosen, self.networks, self.visible, self.scores, strict=False):
+        for choice, net, errors, score in zip(
+            self.chosen, self.networks, self.visible, self.scores, strict=False
+        ):
             values = {
                 "epochs": len(errors),
                 "converged": bool(getattr(net, "converged_", True)) if is_learned(net) else None,
@@ -110,7 +116,8 @@ class Job:
             nets.append(values)
         return {"state": self.state, "note": self.note, "networks": nets}
 
-    # -- the thread's side ----------------------------------------------------------------------------------------
+    # -- the thread's side
+    # ----------------------------------------------------------------------------------------
 
     def run(self) -> None:
         """Learn until done, stopped or out of time; never raises."""
@@ -118,7 +125,9 @@ class Job:
         self._deadline = time.monotonic() + self._limits.seconds
         try:
             if not self.networks:
-                self.networks = [c.make(self.material.data, on_conflict="raise") for c in self.chosen]
+                self.networks = [
+                    c.make(self.material.data, on_conflict="raise") for c in self.chosen
+                ]
             for k, net in enumerate(self.networks):
                 if self._ended():
                     break
@@ -128,12 +137,20 @@ class Job:
         except (ValueError, TypeError) as error:  # the library's own sentences
             self.note, self.state = why_not_learned(error, self._limits.order), "failed"
         except MemoryError:
-            self.note, self.state = "There is not enough memory for this network; make it smaller.", "failed"
+            self.note, self.state = (
+                "There is not enough memory for this network; make it smaller.",
+                "failed",
+            )
         except Exception as error:  # a visitor's job must never take a worker with it
-            self.note, self.state = f"Learning failed unexpectedly ({type(error).__name__}).", "failed"
+            self.note, self.state = (
+                f"Learning failed unexpectedly ({type(error).__name__}).",
+                "failed",
+            )
 
     def _learn(self, k: int, net: SequenceMemory) -> None:
-        """Learn from scratch, or continue from the present weights, by the engine if it has a warm start."""
+        """Learn from scratch, or continue from the present weights, by the engine if it has a warm
+        start.
+        """
 
         def note_epoch(epoch: int, hidden: int, visible: int) -> bool:
             self.hidden[k].append(int(hidden))
@@ -144,7 +161,9 @@ class Job:
             return
         X = self._data(k)
         if not is_learned(net):
-            with suppress(ConvergenceWarning):  # it comes after all is done, and the page shows which errors are left
+            with suppress(
+                ConvergenceWarning
+            ):  # it comes after all is done, and the page shows which errors are left
                 net.fit(X, callback=note_epoch)
             return
         if not self.visible[k] or getattr(net, "converged_", True):
@@ -166,13 +185,20 @@ class Job:
             note_epoch(len(self.visible[k]) + 1, int(hidden), int(net.visible_errors_[-1]))
 
     def _data(self, k: int) -> Sequences:
-        """Return what network `k` learns: the material, with loops closed as far as the network looks back."""
-        return close_loops(self.material.data, order=self.chosen[k].settled_order(self.material.data))
+        """Return what network `k` learns: the material, with loops closed as far as the network
+        looks back.
+        """
+        return close_loops(
+            self.material.data, order=self.chosen[k].settled_order(self.material.data)
+        )
 
     def _ended(self) -> bool:
         """Return whether the visitor or the time limit stops it."""
         if time.monotonic() > self._deadline and not self.note:
-            self.note = f"The lab stops learning after {self._limits.seconds:g} s; continue, or use the library for more."
+            self.note = (
+                f"The lab stops learning after {self._limits.seconds:g} s; continue, or use the "
+                "library for more."
+            )
         return self._stop.is_set() or bool(self.note)
 
 
@@ -195,10 +221,18 @@ class Visit:
 
     @contextmanager
     def asks(self, kind: str, limits: Limits) -> Iterator[None]:
-        """Count a request from its first byte to the last of the answer; reject too many at once."""
-        downloads = kind == "download" and self.under_way[kind] >= limits.downloads  # they may take much memory
+        """Count a request from its first byte to the last of the answer; reject too many at
+        once.
+        """
+        downloads = (
+            kind == "download" and self.under_way[kind] >= limits.downloads
+        )  # they may take much memory
         if downloads or self.under_way.total() >= limits.requests:
-            raise Rejection(503, "This page has asked for too much at once: please wait for the answers, then try again.")
+            raise Rejection(
+                503,
+                "This page has asked for too much at once: please wait for the answers, then try "
+                "again.",
+            )
         self.under_way[kind] += 1
         try:
             yield
@@ -230,11 +264,18 @@ class Visits:
         with self._lock:
             self._end_old()
             if len(self._visits) >= self._limits.visits:
-                # A visitor who has learned nothing loses nothing: the page opens another visit when it comes back.
+                # A visitor who has learned nothing loses nothing: the page opens another visit when
+                # it comes back.
                 idle = [visit for visit in self._visits.values() if not visit.active]
-                gives_way = [visit for visit in idle if visit.job is None] or [visit for visit in idle if self._is_spare(visit)]
+                gives_way = [visit for visit in idle if visit.job is None] or [
+                    visit for visit in idle if self._is_spare(visit)
+                ]
                 if not gives_way:
-                    raise Rejection(503, "The lab is full: too many pages are open. Please try again in a few minutes.")
+                    raise Rejection(
+                        503,
+                        "The lab is full: too many pages are open. Please try again in a few "
+                        "minutes.",
+                    )
                 self._end(gives_way[0].name)
             visit = Visit(secrets.token_urlsafe(18), self._clock())
             self._visits[visit.name] = visit
@@ -246,7 +287,9 @@ class Visits:
             self._end_old()
             if name not in self._visits:
                 raise Rejection(
-                    410, "The lab has forgotten this page, because it was idle for long or the lab was started again."
+                    410,
+                    "The lab has forgotten this page, because it was idle for long or the lab was "
+                    "started again.",
                 )
             self._visits.move_to_end(name)  # the last to give way to others
             visit = self._visits[name]
@@ -256,14 +299,22 @@ class Visits:
     def make_room(self, visit: Visit, size: int) -> None:
         """Make room in memory for the networks of a visit by ending idle visits, or reject them."""
         with self._lock:
-            sizes = {v.name: v.job.network_bytes() for v in self._visits.values() if v.job is not None and v is not visit}
+            sizes = {
+                v.name: v.job.network_bytes()
+                for v in self._visits.values()
+                if v.job is not None and v is not visit
+            }
             excess = sum(sizes.values()) + size - self._limits.network_bytes
             for name, one in sizes.items():
                 if excess > 0 and self._is_spare(self._visits[name]):
                     self._end(name)
                     excess -= one
         if excess > 0:
-            raise Rejection(503, "The networks of other visitors fill the lab; try a smaller one, or again in a few minutes.")
+            raise Rejection(
+                503,
+                "The networks of other visitors fill the lab; try a smaller one, or again in a few "
+                "minutes.",
+            )
 
     def close(self, name: str) -> None:
         """End a visit, unless it has ended already."""
@@ -284,7 +335,9 @@ class Visits:
     def _end_old(self) -> None:
         """End visits that were idle for very long."""
         old = self._clock() - self._limits.idle_seconds
-        for visit in [visit for visit in self._visits.values() if visit.seen < old and not visit.active]:
+        for visit in [
+            visit for visit in self._visits.values() if visit.seen < old and not visit.active
+        ]:
             self._end(visit.name)
 
     def _end(self, name: str) -> None:

@@ -33,7 +33,13 @@ class Material:
     @property
     def kind(self) -> str:
         """How they are shown: "pictures", "units" (without rows and columns) or "music"."""
-        return "music" if self.data.kind == "music" else "units" if self.data.picture_shape is None else "pictures"
+        return (
+            "music"
+            if self.data.kind == "music"
+            else "units"
+            if self.data.picture_shape is None
+            else "pictures"
+        )
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -46,7 +52,11 @@ class Material:
         code = self.data.code
         if code is None:
             return None
-        return {**code.to_dict(), "bits": code.n_bits, "channels": CHANNELS if len(self.data.frame_shape) == 4 else 1}
+        return {
+            **code.to_dict(),
+            "bits": code.n_bits,
+            "channels": CHANNELS if len(self.data.frame_shape) == 4 else 1,
+        }
 
     def as_json(self) -> dict[str, Any]:
         """Return it for the page."""
@@ -73,14 +83,30 @@ def _choice(name: str, label: str, default: str, **choices: str) -> dict[str, An
     return {"name": name, "label": label, "choices": choices, "default": default}
 
 
-def _entry(name: str, label: str, hint: str, *options: dict[str, Any], **suggest: int) -> dict[str, Any]:
-    """Return the description of a kind of sequence; `suggest` are settings with which a first try succeeds."""
-    return {"name": name, "label": label, "hint": hint, "options": list(options), "suggest": suggest}
+def _entry(
+    name: str, label: str, hint: str, *options: dict[str, Any], **suggest: int
+) -> dict[str, Any]:
+    """Return the description of a kind of sequence; `suggest` are settings with which a first try
+    succeeds.
+    """
+    return {
+        "name": name,
+        "label": label,
+        "hint": hint,
+        "options": list(options),
+        "suggest": suggest,
+    }
 
 
 _SEED = _range("seed", "Seed", 0, 9999, 0)
-_WALKER = _range("frames", "Frames", 8, 103, 24), _choice("size", "Size", "medium", small="32 × 22", medium="64 × 44")
-_PLACES = _range("frames", "Places", 8, 100, 36), _choice("path", "Path", "loop", loop="Loop", eight="Figure of eight")
+_WALKER = (
+    _range("frames", "Frames", 8, 103, 24),
+    _choice("size", "Size", "medium", small="32 × 22", medium="64 × 44"),
+)
+_PLACES = (
+    _range("frames", "Places", 8, 100, 36),
+    _choice("path", "Path", "loop", loop="Loop", eight="Figure of eight"),
+)
 _DIGITS = (
     _range("sequences", "Sequences", 1, 10, 2),
     _range("frames", "Frames in each", 4, 40, 16),
@@ -94,15 +120,31 @@ _TOY = _choice("which", "Which", "1", **{"1": "Toy 1", "2": "Toy 2", "xor": "XOR
 CATALOGUE: tuple[dict[str, Any], ...] = (
     _entry("walker", "Walker", "a walking figure in silhouette", *_WALKER, hidden=150, flips=20),
     _entry("digits", "Digits", "digits that wander and bounce", *_DIGITS, hidden=250, flips=10),
-    _entry("places", "Place cells", "cells of an animal that runs a loop", *_PLACES, hidden=300, flips=5),
-    _entry("tune", "Tune", "four bars for the piano, with three steps of context", hidden=400, order=3, flips=4),
+    _entry(
+        "places",
+        "Place cells",
+        "cells of an animal that runs a loop",
+        *_PLACES,
+        hidden=300,
+        flips=5,
+    ),
+    _entry(
+        "tune",
+        "Tune",
+        "four bars for the piano, with three steps of context",
+        hidden=400,
+        order=3,
+        flips=4,
+    ),
     _entry("random", "Random", "random patterns, as in the paper", *_RANDOM, hidden=400, flips=10),
     _entry("toy", "Toy", "small, but impossible without hidden neurons", _TOY, hidden=50, flips=10),
 )
 
 
 def make_material(spec: Fields, limits: Limits) -> Material:
-    """Make the sequences that a request describes: options of `CATALOGUE` by name, or drawn "frames"."""
+    """Make the sequences that a request describes: options of `CATALOGUE` by name, or drawn
+    "frames".
+    """
     name = spec.choice("name", "walker", (*_MAKERS, "frames"))
     if name == "frames":
         return _frames(spec, limits)
@@ -111,9 +153,13 @@ def make_material(spec: Fields, limits: Limits) -> Material:
     values: dict[str, Any] = {}
     for option in entry["options"]:
         if "choices" in option:
-            values[option["name"]] = spec.choice(option["name"], option["default"], tuple(option["choices"]))
+            values[option["name"]] = spec.choice(
+                option["name"], option["default"], tuple(option["choices"])
+            )
         else:
-            values[option["name"]] = spec.whole(option["name"], option["default"], option["low"], option["high"])
+            values[option["name"]] = spec.whole(
+                option["name"], option["default"], option["low"], option["high"]
+            )
     material = _MAKERS[name](**values)
     limits.check_sequences(material.data.lengths.tolist(), material.data.shape[1])
     return material
@@ -131,13 +177,20 @@ def _grid(units: int) -> tuple[int, int]:
 @lru_cache(maxsize=8)  # drawing the walker takes a moment
 def _dataset(make: Callable[..., Sequences], *arguments: Any, **options: Any) -> Material:
     """Return a dataset of the library with the Python code that makes it."""
-    words = [*map(json.dumps, arguments), *(f"{name}={json.dumps(value)}" for name, value in options.items())]
-    return Material(make(*arguments, **options), f"X = sa.datasets.{make.__name__}({', '.join(words)})")
+    words = [
+        *map(json.dumps, arguments),
+        *(f"{name}={json.dumps(value)}" for name, value in options.items()),
+    ]
+    return Material(
+        make(*arguments, **options), f"X = sa.datasets.{make.__name__}({', '.join(words)})"
+    )
 
 
 _MAKERS: dict[str, Callable[..., Material]] = {
     "walker": lambda frames, size: _dataset(walker, frames, shrink={"small": 4, "medium": 2}[size]),
-    "digits": lambda sequences, frames, digits, seed: _dataset(moving_digits, sequences, frames, SIDE, digits, rng=seed),
+    "digits": lambda sequences, frames, digits, seed: _dataset(
+        moving_digits, sequences, frames, SIDE, digits, rng=seed
+    ),
     "places": lambda frames, path: _dataset(place_cells, frames, path),
     "tune": lambda: _dataset(tune),
     "random": lambda frames, units, seed: _dataset(random_periodic, frames, units, rng=seed),
@@ -152,7 +205,9 @@ def _frames(spec: Fields, limits: Limits) -> Material:
     if len(shape) != 2:
         raise Rejection(400, "shape must have two numbers, rows and columns.")
     kind = spec.choice("kind", "pictures", ("pictures", "units"))
-    code, behind = _code(spec.object("code")) if spec.has("code") and kind == "pictures" else (None, ())
+    code, behind = (
+        _code(spec.object("code")) if spec.has("code") and kind == "pictures" else (None, ())
+    )
     places = math.prod((*shape, *behind))
     units = spec.whole("units", min(places, limits.units), 1, limits.units)
     if units > places or (kind == "pictures" and units != places):
@@ -161,7 +216,13 @@ def _frames(spec: Fields, limits: Limits) -> Material:
     limits.check_sequences(lengths, units)
     X = unpack(spec.text("bits", 4 * (limits.frames * limits.units // 24 + 2)), sum(lengths), units)
     frame_shape = (*shape, *behind) if kind == "pictures" else (units,)
-    data = Sequences(X, np.array(lengths), frame_shape, kind="pictures" if kind == "pictures" else "array", code=code)
+    data = Sequences(
+        X,
+        np.array(lengths),
+        frame_shape,
+        kind="pictures" if kind == "pictures" else "array",
+        code=code,
+    )
     load = 'sa.io.load("sequence.npz", key="X")'
     about = [] if len(lengths) == 1 else [f"lengths={lengths}"]
     if code is not None:
@@ -171,13 +232,24 @@ def _frames(spec: Fields, limits: Limits) -> Material:
 
 
 def _code(spec: Fields) -> tuple[LevelCode, tuple[int, ...]]:
-    """Read how units encode grey values or colours; the second value is the rest of the frame shape."""
+    """Read how units encode grey values or colours; the second value is the rest of the frame
+    shape.
+    """
     spec.only("n_levels", "kind", "low", "high", "bits", "channels")
-    low, high = (spec.number(name, default, -_LARGEST, _LARGEST) for name, default in (("low", 0.0), ("high", 255.0)))
+    low, high = (
+        spec.number(name, default, -_LARGEST, _LARGEST)
+        for name, default in (("low", 0.0), ("high", 255.0))
+    )
     if not low < high:
         raise Rejection(400, f"high must lie above low, but they are {high:g} and {low:g}.")
-    code = LevelCode(spec.whole("n_levels", 2, 2, MOST_LEVELS), spec.choice("kind", CODES[0], CODES), low, high)
+    code = LevelCode(
+        spec.whole("n_levels", 2, 2, MOST_LEVELS), spec.choice("kind", CODES[0], CODES), low, high
+    )
     channels = spec.whole("channels", 1, 1, CHANNELS)
     if channels == 2 or spec.whole("bits", code.n_bits, 1, MOST_LEVELS) != code.n_bits:
-        raise Rejection(400, f"A value of {code.n_levels} levels has {code.n_bits} bits, and a picture 1 or 3 channels.")
+        raise Rejection(
+            400,
+            f"A value of {code.n_levels} levels has {code.n_bits} bits, and a picture 1 or 3 "
+            "channels.",
+        )
     return code, (code.n_bits,) if channels == 1 else (channels, code.n_bits)

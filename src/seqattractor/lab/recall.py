@@ -1,4 +1,6 @@
-"""The visitor's cue, the recall of each network from it, and how many flips are certainly corrected."""
+"""The visitor's cue, the recall of each network from it, and how many flips are certainly
+corrected.
+"""
 
 from __future__ import annotations
 
@@ -41,11 +43,18 @@ def read_cue(spec: Fields, material: Material) -> Cue:
         occlusion=spec.number("occlusion", 0.0, 0.0, 1.0),
         painted=tuple(sorted(set(spec.wholes("painted", 0, N - 1, N)))),
     )
-    return Cue(spec.whole("start", 0, 0, T - 1), corruption, spec.whole("noise", 0, 0, N), spec.whole("seed", 0, 0, 9999))
+    return Cue(
+        spec.whole("start", 0, 0, T - 1),
+        corruption,
+        spec.whole("noise", 0, 0, N),
+        spec.whole("seed", 0, 0, 9999),
+    )
 
 
 def cue_rows(material: Material, start: int, order: int) -> list[int]:
-    """Return the rows of the patterns that make a cue of `order` patterns; in a loop they go round."""
+    """Return the rows of the patterns that make a cue of `order` patterns; in a loop they go
+    round.
+    """
     stored = Stored.of(material.data)
     s, frame = stored.place(start)
     period = stored.period(s, 1)
@@ -53,9 +62,15 @@ def cue_rows(material: Material, start: int, order: int) -> list[int]:
         return [start - frame + (frame + k) % period for k in range(order)]
     if frame + order >= len(stored.sequences[s]):
         seen = (
-            f"frame {start + 1}" if order == 1 else f"the {order} frames from frame {start + 1} on, which the network sees first"
+            f"frame {start + 1}"
+            if order == 1
+            else f"the {order} frames from frame {start + 1} on, which the network sees first"
         )
-        instead = "start earlier" if frame else 'choose fewer "Past patterns it sees", under "More settings"'
+        instead = (
+            "start earlier"
+            if frame
+            else 'choose fewer "Past patterns it sees", under "More settings"'
+        )
         raise Rejection(400, f"There is nothing left to recall after {seen}; {instead}.")
     return [*range(start, start + order)]
 
@@ -67,7 +82,9 @@ def corrupted_cue(material: Material, cue: Cue, order: int) -> Patterns:
 
 
 def steps_for(material: Material, start: int, order: int, limits: Limits) -> int:
-    """Return how long to recall: two rounds of a loop and a little more, as section 6.2 needs; else to the end."""
+    """Return how long to recall: two rounds of a loop and a little more, as section 6.2 needs; else
+    to the end.
+    """
     stored = Stored.of(material.data, order)
     s, _ = Stored.of(material.data).place(start)
     period = stored.period(s, order)
@@ -77,24 +94,36 @@ def steps_for(material: Material, start: int, order: int, limits: Limits) -> int
 
 
 def _stored(material: Material, order: int) -> Stored:
-    """Return the stored sequences, with loops closed as far as the longest cue reaches, and names that count from 1."""
+    """Return the stored sequences, with loops closed as far as the longest cue reaches, and names
+    that count from 1.
+    """
     stored = Stored.of(material.data, order)
     return replace(stored, names=tuple(f"sequence {k}" for k in range(1, 1 + len(stored.names))))
 
 
-def recall_all(nets: list[SequenceMemory], material: Material, cue: Cue, limits: Limits) -> list[Recall]:
-    """Recall with each network from the same cue and with the same noise; with less context it sees the end of the cue."""
+def recall_all(
+    nets: list[SequenceMemory], material: Material, cue: Cue, limits: Limits
+) -> list[Recall]:
+    """Recall with each network from the same cue and with the same noise; with less context it sees
+    the end of the cue.
+    """
     order = max(net.order_ for net in nets)
     rows = corrupted_cue(material, cue, order)
     steps = steps_for(material, cue.start, order, limits)
     stored, place = _stored(material, order), Stored.of(material.data).place(cue.start)
-    # A seed stands for another stream in `recall` than in the cue, so that the noise does not undo the flips.
-    return [recall(net, rows, steps, stored=stored, place=place, noise=cue.noise, rng=cue.seed) for net in nets]
+    # A seed stands for another stream in `recall` than in the cue, so that the noise does not undo
+    # the flips.
+    return [
+        recall(net, rows, steps, stored=stored, place=place, noise=cue.noise, rng=cue.seed)
+        for net in nets
+    ]
 
 
 @dataclass(frozen=True)
 class Shown:
-    """The truth beside a recall: what the cue asks for, and from the row of a catch on what was caught."""
+    """The truth beside a recall: what the cue asks for, and from the row of a catch on what was
+    caught.
+    """
 
     truth: Patterns  # shape (L, N), for the rows for which there is one
     since: int | None = None
@@ -132,35 +161,53 @@ def shown_truth(net: SequenceMemory, outcome: Recall, material: Material, cue: C
     if caught.mirrored:
         label, what = f"{_MINUS}{label}", f"the negative of {what}. {_why_negative(net, material)}"
     since = f"From step {outcome.step_of(caught.since)} on"
-    return Shown(truth, caught.since, label, f'{since}, what was caught stands under "Truth": {what.rstrip(".")}.')
+    return Shown(
+        truth,
+        caught.since,
+        label,
+        f'{since}, what was caught stands under "Truth": {what.rstrip(".")}.',
+    )
 
 
-def _stuck_in_a_negative(net: SequenceMemory, outcome: Recall, material: Material, stored: Stored) -> str:
-    """Explain a recall that followed nothing for long, but came to rest in the negative of a stored frame; else nothing."""
+def _stuck_in_a_negative(
+    net: SequenceMemory, outcome: Recall, material: Material, stored: Stored
+) -> str:
+    """Explain a recall that followed nothing for long, but came to rest in the negative of a stored
+    frame; else nothing.
+    """
     last = outcome.states[-1]
     rows = np.flatnonzero((np.concatenate(stored.sequences) == -last).all(axis=1))
     if not rows.size or not np.array_equal(outcome.states[-2], last):
         return ""
     s, frame = stored.place(int(rows[0]))
     name = f" of {stored.names[s]}" if len(stored.names) > 1 else ""
-    return f"It came to rest in the negative of frame {frame + 1}{name}: every unit is reversed. {_why_negative(net, material)}"
+    return (
+        f"It came to rest in the negative of frame {frame + 1}{name}: every unit is reversed. "
+        f"{_why_negative(net, material)}"
+    )
 
 
 def _why_negative(net: SequenceMemory, material: Material) -> str:
-    """Explain the negative of a sequence as an attractor, where the network does with negatives what it does with patterns."""
+    """Explain the negative of a sequence as an attractor, where the network does with negatives
+    what it does with patterns.
+    """
     data = close_loops(material.data, order=net.order_)
     x = transitions(data.patterns, data.lengths, net.order_).inputs
-    if getattr(net, "bias", False) or not np.array_equal(net.next_patterns(-x), -net.next_patterns(x)):
+    if getattr(net, "bias", False) or not np.array_equal(
+        net.next_patterns(-x), -net.next_patterns(x)
+    ):
         return "It is an attractor, too."
     return (
-        "This network has no biases, so it is odd: reverse all of its input, and all of its output is reversed. With each "
-        "sequence it has therefore stored the negative, with a basin of the same size, and a cue with half of its units flipped "
-        "is as near to the one as to the other."
+        "This network has no biases, so it is odd: reverse all of its input, and all of its output "
+        "is reversed. With each sequence it has therefore stored the negative, with a basin of the "
+        "same size, and a cue with half of its units flipped is as near to the one as to the other."
     )
 
 
 def hidden_states(net: SequenceMemory, states: Patterns) -> Patterns | None:
-    """Return the hidden state that each row makes, shape (K, M), -1 before the context is full; None without hidden neurons."""
+    """Return the hidden state that each row makes, shape (K, M), -1 before the context is full;
+    None without hidden neurons.
+    """
     if not hasattr(net, "_hidden_states"):
         return None
     zeta = net._hidden_states(stack_context(states, net.order_))
@@ -188,9 +235,11 @@ def as_json(net: SequenceMemory, outcome: Recall, shown: Shown) -> dict[str, Any
 
 
 def certified_radii(net: SequenceMemory, data: Sequences) -> list[int] | None:
-    """Return for each row of the patterns the number of flips after which the next pattern is certainly right.
+    """Return for each row of the patterns the number of flips after which the next pattern is
+    certainly right.
 
-    It is -1 where a row has no successor, or the network does not make it; None where a certificate is impossible or takes long.
+    It is -1 where a row has no successor, or the network does not make it; None where a certificate
+    is impossible or takes long.
     """
     certificate = quick_certificate(net, close_loops(data, order=net.order_), _MOST)
     if certificate is None:
@@ -198,6 +247,9 @@ def certified_radii(net: SequenceMemory, data: Sequences) -> list[int] | None:
     radii, stored = np.full(len(data), -1), Stored.of(data)
     first = np.cumsum(data.lengths) - data.lengths
     round_in = np.array([stored.period(s, 1) or len(x) for s, x in enumerate(stored.sequences)])
-    # A transition of a network of order k starts from the newest of its k patterns, in a loop perhaps in its second round.
-    radii[first[certificate.sequence] + certificate.time % round_in[certificate.sequence]] = certificate.radius
+    # A transition of a network of order k starts from the newest of its k patterns, in a loop
+    # perhaps in its second round.
+    radii[first[certificate.sequence] + certificate.time % round_in[certificate.sequence]] = (
+        certificate.radius
+    )
     return [int(r) for r in radii]

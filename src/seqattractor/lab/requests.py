@@ -1,4 +1,6 @@
-"""Checks of what a browser sends: a value of a wrong type or range is rejected with a status and one sentence."""
+"""Checks of what a browser sends: a value of a wrong type or range is rejected with a status and
+one sentence.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ class Rejection(Exception):
 
 @dataclass(frozen=True)
 class Limits:
-    """Sizes that keep the page quick and the server alive; the library itself has no such limits."""
+    """Sizes that keep the page quick and the server alive; the library itself has no such
+    limits.
+    """
 
     units: int = 4096  # N, visible neurons
     frames: int = 400  # T, patterns of all sequences together
@@ -42,12 +46,16 @@ class Limits:
     pixels: int = 4_000_000  # of one dropped picture
     visits: int = 200  # open pages
     idle_seconds: float = 3600.0  # after which a page is forgotten
-    spare_seconds: float = 600.0  # after which a page and its networks give way to others if there is no room
+    spare_seconds: float = (
+        600.0  # after which a page and its networks give way to others if there is no room
+    )
     network_bytes: int = 1_500_000_000  # of the networks of all visitors
     workers: int = 2  # visitors whose networks learn at the same time
     waiting: int = 40  # visitors who may wait for that
     seconds: float = 120.0  # how long one visitor's networks may learn at a time
-    threads: int = 4  # visitors for whom something else is computed at the same time, such as a recall
+    threads: int = (
+        4  # visitors for whom something else is computed at the same time, such as a recall
+    )
     requests: int = 12  # of one page under way at once; a browser sends up to 6
     downloads: int = 2  # among these
     connections: int = 200
@@ -58,25 +66,39 @@ class Limits:
         frames = sum(lengths)
         if units > self.units:
             raise Rejection(
-                413, f"The lab takes patterns of up to {self.units} units, but these have {units}; make them smaller."
+                413,
+                f"The lab takes patterns of up to {self.units} units, but these have {units}; make "
+                "them smaller.",
             )
         if frames > self.frames:
-            raise Rejection(413, f"The lab takes up to {self.frames} frames, but these are {frames}; leave some out.")
+            raise Rejection(
+                413,
+                f"The lab takes up to {self.frames} frames, but these are {frames}; leave some "
+                "out.",
+            )
         if min(lengths, default=0) < 2:
-            which = f"sequence {1 + lengths.index(min(lengths))}" if len(lengths) > 1 else "this one"
-            raise Rejection(400, f"A sequence needs at least two frames, but {which} has {min(lengths, default=0)}.")
+            which = (
+                f"sequence {1 + lengths.index(min(lengths))}" if len(lengths) > 1 else "this one"
+            )
+            raise Rejection(
+                400,
+                f"A sequence needs at least two frames, but {which} has {min(lengths, default=0)}.",
+            )
 
     def check_network(self, weights: int, what: str, smaller: str) -> None:
         """Reject networks that are too large; `smaller` names the remedy."""
         if weights > self.weights:
             raise Rejection(
                 413,
-                f"{what} would have {weights / 1e6:.1f} million weights; the lab goes up to {self.weights / 1e6:.1f} million; "
-                f"use {smaller}, or the library on your own machine.",
+                f"{what} would have {weights / 1e6:.1f} million weights; the lab goes up to "
+                f"{self.weights / 1e6:.1f} million; use {smaller}, or the library on your own "
+                "machine.",
             )
 
 
-def parse(body: bytes, name: str = "request", complaint: str = "The request is not valid JSON.") -> Fields:
+def parse(
+    body: bytes, name: str = "request", complaint: str = "The request is not valid JSON."
+) -> Fields:
     """Read a JSON object."""
     try:
         data = json.loads(body, parse_constant=_reject_constant)
@@ -102,7 +124,11 @@ class Fields:
         """Reject unknown fields: most likely they are misspelt."""
         for name in self._data:
             if name not in names:
-                raise Rejection(400, f"The {self._name} has no field {str(name)[:40]!r}; it has {', '.join(names) or 'none'}.")
+                raise Rejection(
+                    400,
+                    f"The {self._name} has no field {str(name)[:40]!r}; it has "
+                    f"{', '.join(names) or 'none'}.",
+                )
 
     def whole(self, name: str, default: int, low: int, high: int) -> int:
         """Return a whole number in a range."""
@@ -112,7 +138,9 @@ class Fields:
         if isinstance(value, bool) or not isinstance(value, int):
             raise Rejection(400, f"{name} must be a whole number, but it is {_short(value)}.")
         if not low <= value <= high:
-            raise Rejection(400, f"{name} must lie between {low} and {high}, but it is {_short(value)}.")
+            raise Rejection(
+                400, f"{name} must lie between {low} and {high}, but it is {_short(value)}."
+            )
         return value
 
     def number(self, name: str, default: float, low: float, high: float) -> float:
@@ -121,14 +149,18 @@ class Fields:
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             raise Rejection(400, f"{name} must be a number, but it is {_short(value)}.")
         if not low <= value <= high or not math.isfinite(value):
-            raise Rejection(400, f"{name} must lie between {low:g} and {high:g}, but it is {_short(value)}.")
+            raise Rejection(
+                400, f"{name} must lie between {low:g} and {high:g}, but it is {_short(value)}."
+            )
         return float(value)
 
     def choice(self, name: str, default: str, choices: tuple[str, ...]) -> str:
         """Return one of a few words."""
         value = self._data.get(name, default)
         if not isinstance(value, str) or value not in choices:
-            raise Rejection(400, f"{name} must be one of {', '.join(choices)}, but it is {_short(value)}.")
+            raise Rejection(
+                400, f"{name} must be one of {', '.join(choices)}, but it is {_short(value)}."
+            )
         return value
 
     def wholes(self, name: str, low: int, high: int, most: int) -> list[int]:
@@ -138,7 +170,11 @@ class Fields:
             raise Rejection(400, f"{name} must be a list of at most {most} whole numbers.")
         for item in value:
             if isinstance(item, bool) or not isinstance(item, int) or not low <= item <= high:
-                raise Rejection(400, f"{name} must hold whole numbers from {low} to {high}, but it has {_short(item)}.")
+                raise Rejection(
+                    400,
+                    f"{name} must hold whole numbers from {low} to {high}, but it has "
+                    f"{_short(item)}.",
+                )
         return list(value)
 
     def object(self, name: str) -> Fields:
@@ -169,7 +205,9 @@ class Fields:
 
 
 def pack(X: NDArray[Any]) -> str:
-    """Return patterns of +-1 of any shape as bits in base64: one bit per unit, rows one after the other."""
+    """Return patterns of +-1 of any shape as bits in base64: one bit per unit, rows one after the
+    other.
+    """
     return base64.b64encode(np.packbits(np.asarray(X).ravel() > 0).tobytes()).decode("ascii")
 
 
@@ -181,7 +219,11 @@ def unpack(text: str, frames: int, units: int) -> Patterns:
         raise Rejection(400, "The bits are not valid base64.") from None
     count = frames * units
     if len(data) != -(-count // 8):
-        raise Rejection(400, f"{frames} frames of {units} units need {-(-count // 8)} bytes of bits, but these are {len(data)}.")
+        raise Rejection(
+            400,
+            f"{frames} frames of {units} units need {-(-count // 8)} bytes of bits, but these are "
+            f"{len(data)}.",
+        )
     bits = np.unpackbits(np.frombuffer(data, dtype=np.uint8), count=count)
     return np.where(bits, 1, -1).astype(np.int8).reshape(frames, units)
 

@@ -26,7 +26,9 @@ _END = 2.0  # seconds after which the process ends, whatever it does
 
 
 class Connection(H11Protocol):
-    """A connection that is closed when the lab waits for its client in vain; one too many gets status 503."""
+    """A connection that is closed when the lab waits for its client in vain; one too many gets
+    status 503.
+    """
 
     def __init__(self, *args: Any, limits: Limits, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -48,11 +50,17 @@ class Connection(H11Protocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Receive data; only those of a body show that the client does its part, since a head is short."""
+        """Receive data; only those of a body show that the client does its part, since a head is
+        short.
+        """
         if self.cycle is not None and self.cycle.more_body and not self.cycle.response_complete:
             self._moved = self.loop.time()
         if self._full:
-            self._reject(503, "The lab is busy: too many connections are open. Please wait a moment, then try again.")
+            self._reject(
+                503,
+                "The lab is busy: too many connections are open. Please wait a moment, then try "
+                "again.",
+            )
         else:
             super().data_received(data)
 
@@ -62,13 +70,19 @@ class Connection(H11Protocol):
 
     def shutdown(self) -> None:
         """Close, because the lab is being closed."""
-        with suppress(h11.LocalProtocolError):  # of a connection that was rejected in the middle of a request
+        with suppress(
+            h11.LocalProtocolError
+        ):  # of a connection that was rejected in the middle of a request
             super().shutdown()
 
     def _watch(self) -> None:
-        """Close the connection if the client has sent or read nothing for too long; check again soon."""
+        """Close the connection if the client has sent or read nothing for too long; check again
+        soon.
+        """
         now, unread, cycle = self.loop.time(), self.transport.get_write_buffer_size(), self.cycle
-        lab_works = cycle is not None and not cycle.response_complete and not cycle.more_body and not unread
+        lab_works = (
+            cycle is not None and not cycle.response_complete and not cycle.more_body and not unread
+        )
         if lab_works or unread != self._unread:
             self._moved = now
         self._unread = unread
@@ -80,21 +94,33 @@ class Connection(H11Protocol):
         self._timer = self.loop.call_later(self._limits.grace / 10, self._watch)
 
     def _reject(self, status: int, sentence: str) -> None:
-        """Answer in the application's place, unless an answer has begun, and close the connection."""
+        """Answer in the application's place, unless an answer has begun, and close the
+        connection.
+        """
         if self.cycle is not None:  # the application need not continue its work on the request
             self.cycle.disconnected = True
             self.cycle.message_event.set()
         body = json.dumps({"error": sentence}).encode()
-        head = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode()), (b"connection", b"close")]
+        head = [
+            (b"content-type", b"application/json"),
+            (b"content-length", str(len(body)).encode()),
+            (b"connection", b"close"),
+        ]
         if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
             with suppress(h11.LocalProtocolError):  # to HEAD, no body is sent
-                for event in (h11.Response(status_code=status, headers=[*head, *HEADERS]), h11.Data(body), h11.EndOfMessage()):
+                for event in (
+                    h11.Response(status_code=status, headers=[*head, *HEADERS]),
+                    h11.Data(body),
+                    h11.EndOfMessage(),
+                ):
                     self.transport.write(self.conn.send(event) or b"")
         self.transport.close()
 
 
 class Server(uvicorn.Server):
-    """A server for the lab that stops within seconds, and calls `at_the_end` if it has to end the process for that."""
+    """A server for the lab that stops within seconds, and calls `at_the_end` if it has to end the
+    process for that.
+    """
 
     def __init__(self, app: Starlette, at_the_end: Callable[[], None] = lambda: None) -> None:
         self._lab, self._at_the_end = app.state.lab, at_the_end

@@ -1,4 +1,6 @@
-"""Threads that serve visits in turn, one piece of work of a visit at a time, so that no visitor can keep others waiting."""
+"""Threads that serve visits in turn, one piece of work of a visit at a time, so that no visitor can
+keep others waiting.
+"""
 
 from __future__ import annotations
 
@@ -29,16 +31,22 @@ class Turns:
     def __init__(self, threads: int, *, waiting: int) -> None:
         self._most = waiting
         self._changed = threading.Condition()
-        self._waiting: OrderedDict[str, deque[_Task]] = OrderedDict()  # the visit whose turn is next comes first
+        self._waiting: OrderedDict[str, deque[_Task]] = (
+            OrderedDict()
+        )  # the visit whose turn is next comes first
         self._at_work: set[str] = set()
         self._closed = False
         # Daemons: their work cannot be interrupted, and the end of the lab should not wait for it.
-        self._threads = [threading.Thread(target=self._serve, name=f"lab-{k}", daemon=True) for k in range(threads)]
+        self._threads = [
+            threading.Thread(target=self._serve, name=f"lab-{k}", daemon=True)
+            for k in range(threads)
+        ]
 
     def submit(self, visit: str, work: Callable[[], T], *, newest: str = "") -> Future[T]:
         """Queue work; cancel the future when the outcome is not needed any more.
 
-        Of work of the kind `newest` only the newest is wanted: it replaces one that still waits, which is rejected.
+        Of work of the kind `newest` only the newest is wanted: it replaces one that still waits,
+        which is rejected.
         """
         task = _Task(work, newest)
         with self._changed:
@@ -56,7 +64,9 @@ class Turns:
         task.future.add_done_callback(lambda future: self._forget(visit, task))
         for old in older:
             if old.future.set_running_or_notify_cancel():
-                old.future.set_exception(Rejection(409, "A newer request of this page took the place of this one."))
+                old.future.set_exception(
+                    Rejection(409, "A newer request of this page took the place of this one.")
+                )
         return task.future
 
     def ahead(self, future: Future[Any] | None) -> int:
@@ -68,7 +78,9 @@ class Turns:
             return 0
 
     def close(self) -> None:
-        """Reject what waits, and let each thread end after its present work, without waiting for that."""
+        """Reject what waits, and let each thread end after its present work, without waiting for
+        that.
+        """
         with self._changed:
             self._closed = True
             waiting = [task.future for queue in self._waiting.values() for task in queue]
@@ -84,7 +96,9 @@ class Turns:
         return bool(self._at_work)
 
     def _forget(self, visit: str, task: _Task) -> None:
-        """Remove a task that is done, cancelled or replaced from the queue, if it is still there."""
+        """Remove a task that is done, cancelled or replaced from the queue, if it is still
+        there.
+        """
         with self._changed:
             queue = self._waiting.get(visit, deque())
             if task in queue:
@@ -93,7 +107,9 @@ class Turns:
                 self._waiting.pop(visit, None)
 
     def _take(self) -> tuple[str, _Task] | None:
-        """Wait for the first visit that has something to do and nothing under way; afterwards it is the last in turn."""
+        """Wait for the first visit that has something to do and nothing under way; afterwards it is
+        the last in turn.
+        """
         with self._changed:
             while not self._closed:
                 for visit, queue in self._waiting.items():

@@ -1,4 +1,6 @@
-"""Files that a visitor drops on the page: bounded, and read by the library's own loaders in a subprocess."""
+"""Files that a visitor drops on the page: bounded, and read by the library's own loaders in a
+subprocess.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ ALL_PIXELS = 2**29  # of all frames of an upload
 
 
 def _split(body: bytes) -> tuple[list[tuple[str, bytes]], int, bool]:
-    """Split an upload, a line of JSON and then the files: names with contents, levels (0 for black and white), and colour."""
+    """Split an upload, a line of JSON and then the files: names with contents, levels (0 for black
+    and white), and colour.
+    """
     line, _, content = body.partition(b"\n")
     head = parse(line, "upload", "The upload does not start with a line of JSON.")
     head.only("files", "levels", "colour")
@@ -41,7 +45,9 @@ def _split(body: bytes) -> tuple[list[tuple[str, bytes]], int, bool]:
         raise Rejection(400, f"The upload announces {at} bytes, but has {len(content)}.")
     levels, colour = head.whole("levels", 0, 0, MOST_LEVELS), head.whole("colour", 0, 0, 1)
     if levels == 1 or (colour and not levels):
-        raise Rejection(400, "levels must be 0 for black and white, or 2 and more for grey or colour.")
+        raise Rejection(
+            400, "levels must be 0 for black and white, or 2 and more for grey or colour."
+        )
     return files, levels, bool(colour)
 
 
@@ -55,7 +61,9 @@ def read_upload(body: bytes, limits: Limits) -> Material:
     suffixes = [_suffix(name) for name, _ in files]
     several = len(files) > 1
     if several and not all(s in _PICTURES for s in suffixes):
-        raise Rejection(400, "Drop one file at a time, or several pictures that are the frames of one sequence.")
+        raise Rejection(
+            400, "Drop one file at a time, or several pictures that are the frames of one sequence."
+        )
     with tempfile.TemporaryDirectory(prefix="seqattractor-lab-") as folder:
         names: dict[Path, str] = {}  # what the visitor calls the things on this machine
         for rank, (suffix, (name, content)) in enumerate(zip(suffixes, files, strict=True)):
@@ -73,7 +81,9 @@ def read_upload(body: bytes, limits: Limits) -> Material:
             data = load_in_subprocess([target], options, terms=terms, bounds=BOUNDS, several=False)
         except (ValueError, TypeError, OSError) as error:
             status = 413 if isinstance(error, TooLargeError) else 400
-            raise Rejection(status, _without_path(error, {**names, Path(folder): "the pictures"})) from None
+            raise Rejection(
+                status, _without_path(error, {**names, Path(folder): "the pictures"})
+            ) from None
     limits.check_sequences(data.lengths.tolist(), data.shape[1])
     return Material(_dark_ground(data) if suffixes[0] in _PICTURES and data.code is None else data)
 
@@ -83,13 +93,19 @@ def _suffix(name: str) -> str:
     ending = re.search(r"\.[A-Za-z]{2,5}$", name)
     suffix = ending.group().lower() if ending else ""
     if suffix not in (*_PICTURES, *_ARRAYS):
-        raise Rejection(400, "The lab reads pictures (GIF, PNG, JPEG, WebP, BMP) and arrays (npy, npz); this is neither.")
+        raise Rejection(
+            400,
+            "The lab reads pictures (GIF, PNG, JPEG, WebP, BMP) and arrays (npy, npz); this is "
+            "neither.",
+        )
     return suffix
 
 
 def _dark_ground(data: Sequences) -> Sequences:
     """Make the figure +1: whichever of ink and ground is rarer."""
-    return replace(data, patterns=-data.patterns) if data.patterns.mean(dtype=np.float64) > 0 else data
+    return (
+        replace(data, patterns=-data.patterns) if data.patterns.mean(dtype=np.float64) > 0 else data
+    )
 
 
 def _shown(name: str) -> str:
@@ -103,5 +119,7 @@ def _without_path(error: Exception, names: dict[Path, str]) -> str:
     text = counted_from_1(str(error))  # first, since names may hold numbers, too
     named = any(text.startswith(str(path)) for path in names)
     for path, name in names.items():
-        text = text.replace(f"array '{path.stem}' in ", "array in ").replace(str(path), _shown(name))
+        text = text.replace(f"array '{path.stem}' in ", "array in ").replace(
+            str(path), _shown(name)
+        )
     return text if named else text[:1].upper() + text[1:]

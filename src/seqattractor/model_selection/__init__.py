@@ -1,4 +1,6 @@
-"""Choosing parameters with scikit-learn: learn all sequences, and score recall from corrupted cues."""
+"""Choosing parameters with scikit-learn: learn all sequences, and score recall from corrupted
+cues.
+"""
 
 import lazy_loader as _lazy
 

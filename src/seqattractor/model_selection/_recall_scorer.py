@@ -18,13 +18,16 @@ Rows = NDArray[np.int64]
 
 
 class LearnAll:
-    """A splitter for scikit-learn that learns everything and tests on the same: ``GridSearchCV(net, grid, cv=LearnAll(), ...)``.
+    """A splitter for scikit-learn that learns everything and tests on the same: ``GridSearchCV(net,
+    grid, cv=LearnAll(), ...)``.
 
-    The usual splitters hold some rows out and test on these, but no network can recall transitions that it was not shown. A
-    memory is scored by how well it recalls what it has learned, from cues that it has not seen (`recall_scorer`).
+    The usual splitters hold some rows out and test on these, but no network can recall transitions
+    that it was not shown. A memory is scored by how well it recalls what it has learned, from cues
+    that it has not seen (`recall_scorer`).
 
-    Pass several sequences as a list (``X.split()`` of `Sequences`): a sample is then a sequence. (Not with ``lengths=``, which
-    scikit-learn hands to ``fit`` and not to a scorer.) One sequence can also be an array, whose rows are the samples.
+    Pass several sequences as a list (``X.split()`` of `Sequences`): a sample is then a sequence.
+    (Not with ``lengths=``, which scikit-learn hands to ``fit`` and not to a scorer.) One sequence
+    can also be an array, whose rows are the samples.
 
     Examples
     --------
@@ -57,7 +60,8 @@ class LearnAll:
         """
         if isinstance(X, Sequences) and len(X.lengths) > 1:
             raise ValueError(
-                f"scikit-learn would take the rows of these {len(X.lengths)} sequences for one; give them as a list: X.split()."
+                f"scikit-learn would take the rows of these {len(X.lengths)} sequences for one; "
+                "give them as a list: X.split()."
             )
         rows = np.arange(len(X))
         yield rows, rows.copy()
@@ -86,7 +90,9 @@ class LearnAll:
 
 @dataclass(frozen=True)
 class RecallScorer:
-    """Scores a network, or a pipeline that ends with one, on sequences that it has learned; `recall_scorer` makes one."""
+    """Scores a network, or a pipeline that ends with one, on sequences that it has learned;
+    `recall_scorer` makes one.
+    """
 
     flips: tuple[int, ...]
     trials: int
@@ -98,18 +104,32 @@ class RecallScorer:
         steps = getattr(estimator, "steps", None)
         if steps is not None:  # a pipeline: encoders, and a network
             X, estimator = estimator[:-1].transform(X) if len(steps) > 1 else X, steps[-1][1]
-        check_kind(estimator, SequenceMemory, "the estimator", "a network of seqattractor, or a pipeline that ends with one")
-        # The same seeds for every network: what differs between scores is then the networks, and not the cues.
+        check_kind(
+            estimator,
+            SequenceMemory,
+            "the estimator",
+            "a network of seqattractor, or a pipeline that ends with one",
+        )
+        # The same seeds for every network: what differs between scores is then the networks, and
+        # not the cues.
         seeds = np.random.SeedSequence(self.seed).generate_state(self.trials)
-        scores = [basin_fraction(estimator, X, flips=k, settle=self.settle, rng=int(seed)) for k in self.flips for seed in seeds]
+        scores = [
+            basin_fraction(estimator, X, flips=k, settle=self.settle, rng=int(seed))
+            for k in self.flips
+            for seed in seeds
+        ]
         return float(np.mean(scores))
 
 
-def recall_scorer(flips: int | Sequence[int] = 10, *, trials: int = 1, settle: int = 25, rng: int = 0) -> RecallScorer:
-    """Make a scorer for scikit-learn: the fraction of corrupted cues that lead to the sequence (`sa.basin_fraction`).
+def recall_scorer(
+    flips: int | Sequence[int] = 10, *, trials: int = 1, settle: int = 25, rng: int = 0
+) -> RecallScorer:
+    """Make a scorer for scikit-learn: the fraction of corrupted cues that lead to the sequence
+    (`sa.basin_fraction`).
 
-    Every pattern of every sequence is a cue with `flips` of its units flipped, and the network must be exactly on the sequence
-    and in phase `settle` steps later. Where networks score equally, ``GridSearchCV`` takes the first: list small ones first.
+    Every pattern of every sequence is a cue with `flips` of its units flipped, and the network must
+    be exactly on the sequence and in phase `settle` steps later. Where networks score equally,
+    ``GridSearchCV`` takes the first: list small ones first.
 
     Parameters
     ----------
@@ -137,5 +157,8 @@ def recall_scorer(flips: int | Sequence[int] = 10, *, trials: int = 1, settle: i
     """
     counts = check_counts(flips, "flips", 0, MOST)
     return RecallScorer(
-        tuple(counts.tolist()), check_count(trials, "trials"), check_count(settle, "settle"), check_count(rng, "rng", 0)
+        tuple(counts.tolist()),
+        check_count(trials, "trials"),
+        check_count(settle, "settle"),
+        check_count(rng, "rng", 0),
     )

@@ -1,4 +1,6 @@
-"""The networks. All are `SequenceMemory`s: fit, step, recall, score, save. Public names are listed in ``__init__.pyi``."""
+"""The networks. All are `SequenceMemory`s: fit, step, recall, score, save. Public names are listed
+in ``__init__.pyi``.
+"""
 
 import lazy_loader as _lazy
 

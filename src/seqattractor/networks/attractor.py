@@ -38,14 +38,16 @@ _HOLD = 10.0  # times init_scale: the size at which hidden biases that learn sta
 
 @dataclass(eq=False, repr=False)
 class SequenceAttractor(OnlineMemory):
-    """The recurrent network with hidden neurons of Lu & Wu and its local three-factor learning rule.
+    """The recurrent network with hidden neurons of Lu & Wu and its local three-factor learning
+    rule.
 
     Visible neurons xi drive hidden neurons zeta, which drive the next visible state, eqs. (2)-(3)::
 
         zeta = sign(U xi)          xi' = sign(V zeta)
 
-    Both weight matrices are learned online, one transition at a time, eqs. (4)-(9); `seqattractor.rule` has them
-    in plain numpy. The defaults are the settings of all experiments of the paper.
+    Both weight matrices are learned online, one transition at a time, eqs. (4)-(9);
+    `seqattractor.rule` has them in plain numpy. The defaults are the settings of all experiments of
+    the paper.
 
     With ``bias=True`` neurons have biases, zeta = sign(U xi + b) and xi' = sign(V zeta + c), which
     learn as all other weights do: the XOR sequence of the paper's section 3 needs them.
@@ -53,51 +55,59 @@ class SequenceAttractor(OnlineMemory):
     Parameters
     ----------
     n_hidden : int or "auto"
-        M, the number of hidden neurons. With "auto" `fit` tries 25, 50, 100, ..., 3200 and takes the smallest network that learns
-        without an error left and locks on to the sequences from 9 of 10 cues with a tenth of their units flipped; if there is
-        none, the one that stores most. `n_hidden_` is the number chosen.
+        M, the number of hidden neurons. With "auto" `fit` tries 25, 50, 100, ..., 3200 and takes
+        the smallest network that learns without an error left and locks on to the sequences from 9
+        of 10 cues with a tenth of their units flipped; if there is none, the one that stores most.
+        `n_hidden_` is the number chosen.
     kappa : float
         The robustness, a margin that every neuron must exceed at every transition.
     eta : float
         The learning rate.
     bias : bool
-        Whether hidden and visible neurons have biases, which learn as their other weights do. The paper's experiments have none.
+        Whether hidden and visible neurons have biases, which learn as their other weights do. The
+        paper's experiments have none.
     init_scale : float
         The standard deviation of the initial U and V; 0 starts from zero weights. (P is always
         standard normal: only the sign of its projection counts.) Visible biases start like V,
         hidden ones at plus or minus ten times as much. They are drawn after U, V and P, which are
         the same with and without biases.
     max_epochs : int or "auto"
-        How often the sequences are presented at most. Learning ends earlier after an epoch without any error, since all later
-        epochs would change nothing. "auto" is 500, as in the paper; where `n_hidden` is "auto", too, it is ten times as many if
-        hidden neurons have errors left, because more of them would not help.
+        How often the sequences are presented at most. Learning ends earlier after an epoch without
+        any error, since all later epochs would change nothing. "auto" is 500, as in the paper;
+        where `n_hidden` is "auto", too, it is ten times as many if hidden neurons have errors left,
+        because more of them would not help.
     target_threshold : float
         theta in z = sign(P x(t+1) - theta); above 0 the hidden targets are sparse.
     input_threshold : float
         theta in zeta = sign(U xi - theta); above 0 the hidden activity is sparse.
     order : int or "auto"
-        How many past patterns the network looks at. The visible state holds the last `order` patterns, and only the newest is
-        predicted. "auto" takes the smallest number with which no pattern has two successors.
+        How many past patterns the network looks at. The visible state holds the last `order`
+        patterns, and only the newest is predicted. "auto" takes the smallest number with which no
+        pattern has two successors.
     on_conflict : {"raise", "learn"}
-        What to do with a pattern that has two different successors: raise an error, or learn what can be learned.
+        What to do with a pattern that has two different successors: raise an error, or learn what
+        can be learned.
     random_state : int, Generator or None
         Where the random weights come from.
     engine : {"exact", "reference"}
-        The compiled integer engine, or the plain loop. Both learn the same weights, to the last bit.
+        The compiled integer engine, or the plain loop. Both learn the same weights, to the last
+        bit.
     n_jobs : int, optional
         How many threads the exact engine uses; -1 for all cores.
     warm_start : bool
-        Whether `fit` resumes from the present weights, as in scikit-learn, for up to `max_epochs` more epochs; the number of
-        hidden neurons stays, and further errors are appended. The result equals that of one longer `fit`, bit for bit.
+        Whether `fit` resumes from the present weights, as in scikit-learn, for up to `max_epochs`
+        more epochs; the number of hidden neurons stays, and further errors are appended. The result
+        equals that of one longer `fit`, bit for bit.
     verbose : int
-        1 shows a bar on a terminal and in a notebook, and elsewhere prints a line after 2 s, every 10 s and at the end; 2 prints
-        a line every epoch.
+        1 shows a bar on a terminal and in a notebook, and elsewhere prints a line after 2 s, every
+        10 s and at the end; 2 prints a line every epoch.
 
     Attributes
     ----------
     U_ : ndarray, shape (M, order * N)
-        Weights from visible to hidden neurons. They are held in steps of eta, on a grid on which sums are exact, and cannot be
-        written to in place; ``net.U_ = weights`` sets them. The same goes for V and the biases.
+        Weights from visible to hidden neurons. They are held in steps of eta, on a grid on which
+        sums are exact, and cannot be written to in place; ``net.U_ = weights`` sets them. The same
+        goes for V and the biases.
     V_ : ndarray, shape (N, M)
         Weights from hidden to visible neurons.
     P_ : ndarray, shape (M, N)
@@ -107,7 +117,8 @@ class SequenceAttractor(OnlineMemory):
     visible_bias_ : ndarray, shape (N,)
         c, if ``bias=True``.
     target_bias_ : ndarray, shape (M,)
-        The constant unit's part of the projection, z = sign(P x(t+1) + target_bias), if ``bias=True``; fixed as P is.
+        The constant unit's part of the projection, z = sign(P x(t+1) + target_bias), if
+        ``bias=True``; fixed as P is.
     hidden_errors_, visible_errors_ : ndarray of int, shape (n_epochs,)
         Updates in each epoch: the sums of mu and nu over neurons and transitions.
     n_iter_ : int
@@ -122,10 +133,9 @@ class SequenceAttractor(OnlineMemory):
 
     See Also
     --------
-    FixedHiddenNetwork, HebbianReadoutNetwork : the ablations of the paper, which keep U at its random start.
-    LearnedTargetsAttractor : the same with hidden targets that learn.
-    VisibleNetwork : the same without hidden neurons.
-    SparseSequenceAttractor : a rule with a larger capacity.
+    FixedHiddenNetwork, HebbianReadoutNetwork : the ablations of the paper, which keep U at its
+    random start. LearnedTargetsAttractor : the same with hidden targets that learn. VisibleNetwork
+    : the same without hidden neurons. SparseSequenceAttractor : a rule with a larger capacity.
 
     References
     ----------
@@ -164,8 +174,12 @@ class SequenceAttractor(OnlineMemory):
     visible_bias_ = InSteps()
 
     deterministic = True
-    _usual_epochs: ClassVar[int] = 500  # what max_epochs="auto" is: as many as in the paper's experiments
-    _learner: ClassVar[Callable[..., Learned] | None] = None  # an instance may have a cluster instead of the engine
+    _usual_epochs: ClassVar[int] = (
+        500  # what max_epochs="auto" is: as many as in the paper's experiments
+    )
+    _learner: ClassVar[Callable[..., Learned] | None] = (
+        None  # an instance may have a cluster instead of the engine
+    )
     _arrays: ClassVar[dict[str, str]] = {
         "U_": "float M kN",
         "V_": "float N M",
@@ -193,8 +207,9 @@ class SequenceAttractor(OnlineMemory):
     ) -> Self:
         """Learn sequences on a Dask cluster, block by block, with the same result as `fit`.
 
-        It is meant for workers with little memory, which hold only their blocks, and not for speed: every weight travels to a
-        worker and back, so that more workers hardly help. All weights must fit into the memory of this process.
+        It is meant for workers with little memory, which hold only their blocks, and not for speed:
+        every weight travels to a worker and back, so that more workers hardly help. All weights
+        must fit into the memory of this process.
 
         Parameters
         ----------
@@ -221,25 +236,38 @@ class SequenceAttractor(OnlineMemory):
         finally:
             del self.__dict__["_learner"]
 
-    def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int] | None:
+    def fit_transitions(
+        self, transitions: Transitions, callback: ProgressCallback | None = None
+    ) -> tuple[int, int] | None:
         """Learn from scratch, with as many hidden neurons as are given or needed."""
         if is_auto(self.n_hidden):
             return fit_smallest(self, transitions, callback)
         self._init_learning(transitions)
         return self._learn(transitions, self._epoch_limit, callback, from_start=True)
 
-    def _resume(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
+    def _resume(
+        self, transitions: Transitions, callback: ProgressCallback | None = None
+    ) -> tuple[int, int]:
         """Learn for up to `max_epochs` more epochs."""
         return self._learn(transitions, self._epoch_limit, self._counting_on(callback))
 
     def _present(self, transitions: Transitions) -> None:
-        """Learn for one epoch, on the weights themselves: `partial_fit` puts them back if that fails."""
+        """Learn for one epoch, on the weights themselves: `partial_fit` puts them back if that
+        fails.
+        """
         self._learn(transitions, 1, from_start=True)
 
     def _learn(
-        self, transitions: Transitions, max_epochs: int, callback: ProgressCallback | None = None, *, from_start: bool = False
+        self,
+        transitions: Transitions,
+        max_epochs: int,
+        callback: ProgressCallback | None = None,
+        *,
+        from_start: bool = False,
     ) -> tuple[int, int]:
-        """Learn on top of the present weights, which may be overwritten at the start; returns the errors of the last epoch."""
+        """Learn on top of the present weights, which may be overwritten at the start; returns the
+        errors of the last epoch.
+        """
         problem = self._problem(transitions, self._weights(copy=not from_start), max_epochs)
         learn = self._learner or partial(engines.learn, engine=self.engine, n_jobs=self.n_jobs)
         learned = learn(problem, callback=callback)
@@ -282,7 +310,9 @@ class SequenceAttractor(OnlineMemory):
 
     @property
     def _threshold(self) -> Any:
-        """What the field of a hidden neuron must reach: theta less the bias, one number for all without biases."""
+        """What the field of a hidden neuron must reach: theta less the bias, one number for all
+        without biases.
+        """
         theta = float(self.input_threshold)
         return theta - self.hidden_bias_ if self.bias else theta
 
@@ -347,12 +377,20 @@ class SequenceAttractor(OnlineMemory):
         check_not_negative(self.init_scale, "init_scale")
         check_number(self.target_threshold, "target_threshold")
         check_number(self.input_threshold, "input_threshold")
-        check_in_steps(self.eta, kappa=self.kappa, init_scale=self.init_scale, input_threshold=self.input_threshold)
+        check_in_steps(
+            self.eta,
+            kappa=self.kappa,
+            init_scale=self.init_scale,
+            input_threshold=self.input_threshold,
+        )
         check_choice(self.engine, "engine", ("exact", "reference"))
 
-    # -- inside -------------------------------------------------------------------------------------------------
+    # -- inside
+    # ----------------------------------------------------------------------------------------------
 
-    def _problem(self, transitions: Transitions, weights: tuple[Weights, Weights], max_epochs: int) -> Problem:
+    def _problem(
+        self, transitions: Transitions, weights: tuple[Weights, Weights], max_epochs: int
+    ) -> Problem:
         """What an engine or a cluster learns on top of some weights, which are in steps of eta."""
         x, x_next, _ = transitions
         check_memory(len(x) * self.n_hidden_, f"the hidden targets of {len(x)} transitions")
@@ -374,7 +412,9 @@ class SequenceAttractor(OnlineMemory):
 
     @property
     def _target_threshold(self) -> Any:
-        """What P x(t+1) must reach: theta less the constant unit's part, one number for all without biases."""
+        """What P x(t+1) must reach: theta less the constant unit's part, one number for all without
+        biases.
+        """
         theta = float(self.target_threshold)
         return theta - self.target_bias_ if self.bias else theta
 

@@ -1,4 +1,6 @@
-"""SequenceMemory: what every network can do. A network defines how it learns and which pattern comes next."""
+"""SequenceMemory: what every network can do. A network defines how it learns and which pattern
+comes next.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,9 @@ from seqattractor.sequences._transitions import check_no_conflicts, find_conflic
 
 
 class LearnedFrom(NamedTuple):
-    """The numbers of sequences and transitions that the last `fit` learned from, and of those not stored if counted."""
+    """The numbers of sequences and transitions that the last `fit` learned from, and of those not
+    stored if counted.
+    """
 
     sequences: int
     transitions: int
@@ -54,11 +58,13 @@ class LearnedFrom(NamedTuple):
 class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
     """A network that stores sequences of +-1 patterns and recalls them from a cue.
 
-    A network of your own derives from this class and defines how it learns (`fit_transitions`) and which pattern comes
-    next (`next_patterns`). It then has `fit`, `step`, `recall`, `score` and `save`, loads with `sa.load`, and can be
-    analysed and compared like those of this package. Optional methods: `start` for slow or latent variables, `layers` for
-    certificates, `traits` for facts that a comparison should list. Parameters are assigned in ``__init__`` and checked in
-    `check_parameters`; fitted attributes end in ``_`` (arrays and plain values are saved with the model).
+    A network of your own derives from this class and defines how it learns (`fit_transitions`) and
+    which pattern comes next (`next_patterns`). It then has `fit`, `step`, `recall`, `score` and
+    `save`, loads with `sa.load`, and can be analysed and compared like those of this package.
+    Optional methods: `start` for slow or latent variables, `layers` for certificates, `traits` for
+    facts that a comparison should list. Parameters are assigned in ``__init__`` and checked in
+    `check_parameters`; fitted attributes end in ``_`` (arrays and plain values are saved with the
+    model).
 
     Attributes
     ----------
@@ -69,7 +75,8 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
     order_ : int
         How many past patterns the network looks at.
     metadata_ : dict
-        Anything that should be saved with the model, such as the shape of a frame; plain JSON values.
+        Anything that should be saved with the model, such as the shape of a frame; plain JSON
+        values.
 
     Examples
     --------
@@ -87,17 +94,23 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
     """
 
     deterministic: ClassVar[bool] = False
-    """Whether the same state always has the same successor in `next_patterns`. If a network also carries nothing from
-    step to step (`start`), `recall` computes the successor of a state only once. The flag counts only in the class in
-    whose body it is set; a subclass, which may add noise, has to set it again."""
+    """Whether the same state always has the same successor in `next_patterns`. If a network also
+    carries nothing from step to step (`start`), `recall` computes the successor of a state only
+    once. The flag counts only in the class in whose body it is set; a subclass, which may add
+    noise, has to set it again.
+    """
     _arrays: ClassVar[dict[str, str]] = {}
-    """The fitted arrays of a class of this package, for the check of model files: kind ("float", "int", "count",
-    "pattern" of -1 and +1, "ternary" of -1, 0 and +1) and symbols of the shape, such as ``{"U_": "float M kN"}``,
-    followed by " if parameter" or " if not parameter" where the array is optional."""
+    """The fitted arrays of a class of this package, for the check of model files: kind ("float",
+    "int", "count", "pattern" of -1 and +1, "ternary" of -1, 0 and +1) and symbols of the shape,
+    such as ``{"U_": "float M kN"}``, followed by " if parameter" or " if not parameter" where the
+    array is optional.
+    """
     _values: ClassVar[dict[str, str]] = {}
-    """The same for single values: "number", "positive", "flag", "generator", "word" with the words, "count" with the
-    symbol of its upper limit, "counts" for a list, or "size" with the symbol of a shape that it must equal. A parameter
-    that must fit the arrays can be listed here, too, such as ``{"n_hidden": "size M or auto"}``."""
+    """The same for single values: "number", "positive", "flag", "generator", "word" with the words,
+    "count" with the symbol of its upper limit, "counts" for a list, or "size" with the symbol of a
+    shape that it must equal. A parameter that must fit the arrays can be listed here, too, such as
+    ``{"n_hidden": "size M or auto"}``.
+    """
     _traits: ClassVar[Traits] = Traits()
     """What `traits` returns, if that depends on no parameter."""
     _of_users: ClassVar[dict[str, type[SequenceMemory]]] = {}
@@ -132,7 +145,8 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
         states : ndarray of int8, shape (B, order * N)
             The last `order` patterns side by side, oldest first.
         memory : ndarray of shape (B, ...) or None
-            What `start` returned, as changed by the steps since then; to be changed in place. None starts a run.
+            What `start` returned, as changed by the steps since then; to be changed in place. None
+            starts a run.
 
         Returns
         -------
@@ -147,16 +161,19 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
         True
         """
 
-    def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int] | None:
+    def fit_transitions(
+        self, transitions: Transitions, callback: ProgressCallback | None = None
+    ) -> tuple[int, int] | None:
         """Learn from scratch; `fit` calls this with checked data.
 
         Parameters
         ----------
         transitions : Transitions
-            ``inputs`` (n, order * N), ``targets`` (n, N) and ``lengths`` (S,), the number of transitions of each
-            sequence.
+            ``inputs`` (n, order * N), ``targets`` (n, N) and ``lengths`` (S,), the number of
+            transitions of each sequence.
         callback : callable, optional
-            To be called as ``callback(epoch, hidden_errors, visible_errors)`` after each epoch; True ends learning.
+            To be called as ``callback(epoch, hidden_errors, visible_errors)`` after each epoch;
+            True ends learning.
 
         Returns
         -------
@@ -172,16 +189,21 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
         array([1, 1, 1, 1])
         """
         raise TypeError(
-            f"{type(self).__name__} does not define how it learns; write fit_transitions(self, transitions, callback=None), "
-            "or a fit that calls self.transitions(X, lengths) first."
+            f"{type(self).__name__} does not define how it learns; write fit_transitions(self, "
+            "transitions, callback=None), or a fit that calls self.transitions(X, lengths) first."
         )
 
-    def _resume(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int] | None:
-        """Continue learning; `fit` calls this instead of `fit_transitions` with ``warm_start=True``."""
+    def _resume(
+        self, transitions: Transitions, callback: ProgressCallback | None = None
+    ) -> tuple[int, int] | None:
+        """Continue learning; `fit` calls this instead of `fit_transitions` with
+        ``warm_start=True``.
+        """
         raise TypeError(f"{type(self).__name__} cannot continue learning; use warm_start=False.")
 
     def start(self, states: Patterns) -> NDArray[Any] | None:
-        """Return the slow or latent variables with which a run starts; by default a network has none.
+        """Return the slow or latent variables with which a run starts; by default a network has
+        none.
 
         Parameters
         ----------
@@ -203,7 +225,8 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
         return None
 
     def layers(self) -> tuple[Layer, ...] | None:
-        """Return the layers of threshold neurons that a state passes through, or None if the network has none.
+        """Return the layers of threshold neurons that a state passes through, or None if the
+        network has none.
 
         Returns
         -------
@@ -245,33 +268,45 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
 
     @property
     def _leak(self) -> float:
-        """The fraction of the summed input that is left after a step; 0: neurons see only the last `order` patterns."""
+        """The fraction of the summed input that is left after a step; 0: neurons see only the last
+        `order` patterns.
+        """
         return 0.0
 
     def _check_learned(self, arrays: dict[str, NDArray[Any]]) -> None:
-        """Raise an error if arrays of a model file do not fit each other in a way that `_arrays` cannot express."""
+        """Raise an error if arrays of a model file do not fit each other in a way that `_arrays`
+        cannot express.
+        """
 
     # -- learning -----------------------------------------------------------------------------
 
     def fit(
-        self, X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None = None, *, callback: ProgressCallback | None = None
+        self,
+        X: ArrayLike | Sequence[ArrayLike],
+        lengths: ArrayLike | None = None,
+        *,
+        callback: ProgressCallback | None = None,
     ) -> Self:
-        """Learn sequences, from scratch or with ``warm_start=True`` on top of what was learned before.
+        """Learn sequences, from scratch or with ``warm_start=True`` on top of what was learned
+        before.
 
         If learning fails or is interrupted, the network is rolled back.
 
         Parameters
         ----------
-        X : Sequences, array of +-1 of shape (T, N), a list of arrays of shape (T_s, N), or array of shape (S, T, N)
-            The patterns, one row per time step. An array of three dimensions is S sequences of equal length; frames
-            (T, height, width) must be flattened first, ``X.reshape(len(X), -1)``. Frames of pandas, polars and pynapple,
-            tensors of torch and arrays of xarray are accepted, and so are True and False, or 1 and 0 without other
-            values, for +1 and -1. A memory-mapped array of int8 (``np.load(path, mmap_mode="r")``) stays on disk.
+        X : Sequences, array of +-1 of shape (T, N), a list of arrays of shape (T_s, N), or array of
+        shape (S, T, N)
+            The patterns, one row per time step. An array of three dimensions is S sequences of
+            equal length; frames (T, height, width) must be flattened first, ``X.reshape(len(X),
+            -1)``. Frames of pandas, polars and pynapple, tensors of torch and arrays of xarray are
+            accepted, and so are True and False, or 1 and 0 without other values, for +1 and -1. A
+            memory-mapped array of int8 (``np.load(path, mmap_mode="r")``) stays on disk.
         lengths : array of shape (S,), optional
             How many rows of `X` belong to each sequence. By default `X` is one sequence.
         callback : callable, optional
-            Called as ``callback(epoch, hidden_errors, visible_errors)`` after each epoch; returning True ends learning.
-            Without hidden neurons ``hidden_errors`` is 0. Networks that learn in one go do not call it.
+            Called as ``callback(epoch, hidden_errors, visible_errors)`` after each epoch; returning
+            True ends learning. Without hidden neurons ``hidden_errors`` is 0. Networks that learn
+            in one go do not call it.
 
         Returns
         -------
@@ -298,13 +333,19 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
             with self._announced(callback) as report:
                 left = learn(transitions, report)
             missing = self._count_missing(transitions) if left is not None and any(left) else None
-        self._learned_from = LearnedFrom(len(transitions.lengths), len(transitions.targets), missing)
+        self._learned_from = LearnedFrom(
+            len(transitions.lengths), len(transitions.targets), missing
+        )
         if left is not None and missing is not None:
             self._warn_of_errors(left, missing, len(transitions.targets))
         return self
 
     def transitions(
-        self, X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None = None, *, continuing: bool = False
+        self,
+        X: ArrayLike | Sequence[ArrayLike],
+        lengths: ArrayLike | None = None,
+        *,
+        continuing: bool = False,
     ) -> Transitions:
         """Check sequences that are to be learned, set N and the order, and reject conflicts.
 
@@ -348,7 +389,9 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
     def _check_order(self) -> None:
         """Raise an error if `order` or `on_conflict` makes no sense."""
         if not is_auto(self.order) and not is_count(self.order):
-            raise ValueError(f"order must be a whole number, 1 or more, or 'auto', but it is {say(self.order)}.")
+            raise ValueError(
+                f"order must be a whole number, 1 or more, or 'auto', but it is {say(self.order)}."
+            )
         check_choice(self.on_conflict, "on_conflict", ("raise", "learn"))
 
     @property
@@ -378,10 +421,16 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
         return missing
 
     def _warn_of_errors(self, left: tuple[int, int], missing: int, n: int) -> None:
-        """Warn as scikit-learn does of errors that are left, and of transitions that are not stored."""
+        """Warn as scikit-learn does of errors that are left, and of transitions that are not
+        stored.
+        """
         epochs = int(getattr(self, "n_iter_", 1))
         hidden, visible = left
-        words = f"{hidden} hidden and {visible} visible errors" if hidden else f"{visible} visible errors"
+        words = (
+            f"{hidden} hidden and {visible} visible errors"
+            if hidden
+            else f"{visible} visible errors"
+        )
         stored = (
             f"{missing} of {n} transitions {'is' if missing == 1 else 'are'} not stored"
             if missing
@@ -389,8 +438,8 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
             "so that recall from noise may fail"
         )
         warnings.warn(
-            f"{type(self).__name__} ended after {epochs} epoch{'s' if epochs != 1 else ''} with {words} left in "
-            f"the last one; {stored}: {' or '.join(self._remedies())}.",
+            f"{type(self).__name__} ended after {epochs} epoch{'s' if epochs != 1 else ''} with "
+            f"{words} left in the last one; {stored}: {' or '.join(self._remedies())}.",
             ConvergenceWarning,
             stacklevel=3,  # of `fit`
         )
@@ -402,11 +451,17 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
         return self._usual_epochs if is_auto(most) else int(most) if is_count(most) else 0
 
     def _remedies(self) -> list[str]:
-        """Return what to try where errors are left: nothing that a search for `n_hidden` has tried."""
+        """Return what to try where errors are left: nothing that a search for `n_hidden` has
+        tried.
+        """
         settings = self.get_params(deep=False)
         searched = is_auto(settings.get("n_hidden"))
         raised = searched and is_auto(settings.get("max_epochs"))
-        ended = "max_epochs" in settings and getattr(self, "n_iter_", 1) >= (self._epoch_limit or np.inf) and not raised
+        ended = (
+            "max_epochs" in settings
+            and getattr(self, "n_iter_", 1) >= (self._epoch_limit or np.inf)
+            and not raised
+        )
         return [
             *(["allow more epochs (max_epochs)"] if ended else []),
             *(["use more hidden neurons"] if "n_hidden" in settings and not searched else []),
@@ -427,7 +482,9 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
             print_line(f"epoch {epoch}: {hidden} hidden errors, {visible} visible errors")
 
         most = 0 if is_auto(getattr(self, "n_hidden", None)) else self._epoch_limit
-        with epoch_progress(most or None, stays=True) if verbose == 1 else nullcontext(line) as show:
+        with (
+            epoch_progress(most or None, stays=True) if verbose == 1 else nullcontext(line) as show
+        ):
 
             def report(epoch: int, hidden: int, visible: int) -> bool | None:
                 show(epoch, hidden, visible)
@@ -481,17 +538,22 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
         """
         _states, single = self._as_states(X, "X")
         if single:
-            raise ValueError("X is a single state, and predict takes a batch of them: use step, or X[None].")
+            raise ValueError(
+                "X is a single state, and predict takes a batch of them: use step, or X[None]."
+            )
         return self.step(X)
 
-    def recall(self, cue: ArrayLike, steps: int, *, noise: int = 0, rng: _noise.Seed = None) -> Patterns:
+    def recall(
+        self, cue: ArrayLike, steps: int, *, noise: int = 0, rng: _noise.Seed = None
+    ) -> Patterns:
         """Let the network run from a cue.
 
         Parameters
         ----------
         cue : array of +-1, shape (order, N), or (B, order, N) for a batch
-            The first patterns, oldest first, such as ``X[: net.order_]``. A network of order 1 also takes one pattern,
-            (N,), and a batch (B, N) of more than one: (1, N) is one cue, and a batch that may be of one is (B, 1, N).
+            The first patterns, oldest first, such as ``X[: net.order_]``. A network of order 1 also
+            takes one pattern, (N,), and a batch (B, N) of more than one: (1, N) is one cue, and a
+            batch that may be of one is (B, 1, N).
         steps : int
             How many patterns to recall.
         noise : int
@@ -519,7 +581,10 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
         if not is_count(steps, 0):
             raise ValueError(f"steps must be a whole number, 0 or more, but it is {say(steps)}.")
         if not is_count(noise, 0) or noise > N:
-            raise ValueError(f"noise must be a whole number from 0 to {N}, the number of units, but it is {say(noise)}.")
+            raise ValueError(
+                f"noise must be a whole number from 0 to {N}, the number of units, but it is "
+                f"{say(noise)}."
+            )
         generator = _noise.as_generator(rng, "recall")
         check_memory(B * (order + int(steps)) * N, f"a recall of {steps} steps")
         trajectory = np.empty((B, order + int(steps), N), dtype=np.int8)
@@ -554,7 +619,8 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
         return zeta[0] if single else zeta
 
     def score(self, X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None = None) -> float:
-        """Return the fraction of transitions x(t) -> x(t+1) that the network makes without a wrong unit.
+        """Return the fraction of transitions x(t) -> x(t+1) that the network makes without a wrong
+        unit.
 
         A network whose answer depends on what came before is shown every sequence from its start.
 
@@ -577,7 +643,9 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
         """
         return float(np.mean(~self.wrong_units(X, lengths).any(axis=1)))
 
-    def wrong_units(self, X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None = None) -> NDArray[np.bool_]:
+    def wrong_units(
+        self, X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None = None
+    ) -> NDArray[np.bool_]:
         """Return which units are wrong one step after each stored pattern.
 
         Parameters
@@ -598,7 +666,9 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
         """
         return self._wrong_units(self._shown(X, lengths))
 
-    def _shown(self, X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None = None) -> Transitions:
+    def _shown(
+        self, X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None = None
+    ) -> Transitions:
         """Return the transitions of sequences that are shown to a network that has learned."""
         check_is_fitted(self, "n_features_in_")
         patterns, checked = check_sequences(X, lengths, order=self.order_)
@@ -607,7 +677,9 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
         return split_transitions(patterns, checked, self.order_)
 
     def _wrong_units(self, shown: Transitions) -> NDArray[np.bool_]:
-        """Return which units are wrong one step on, shape (n, N); the network is led to each pattern."""
+        """Return which units are wrong one step on, shape (n, N); the network is led to each
+        pattern.
+        """
         run = Run(self, shown.inputs, led_memory(self, shown))
         return np.asarray(run.step() != shown.targets)
 
@@ -622,7 +694,8 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
             one = (n,) if order == 1 else (order, n)
             raise ValueError(
                 f"the {name} has the shape {array.shape}, but this network takes {one}, or "
-                f"(batch, {', '.join(map(str, one))})" + ("." if order == 1 else f": the last {order} patterns, oldest first.")
+                f"(batch, {', '.join(map(str, one))})"
+                + ("." if order == 1 else f": the last {order} patterns, oldest first.")
             )
         checked = check_patterns(array.reshape(-1, n), name, shape=array.shape)
         return checked.reshape(-1, order, n), states.ndim == 2
@@ -674,14 +747,16 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
         model_file.write_model(path, *model_file.contents(self))
 
     def export(self, path: str | os.PathLike[str]) -> None:
-        """Write the network to a file for other tools atomically, in the format that its suffix names.
+        """Write the network to a file for other tools atomically, in the format that its suffix
+        names.
 
         Parameters
         ----------
         path : str or path
-            ``.safetensors`` holds the same as ``.npz``, the model file of `save`, for any network. ``.onnx`` and
-            ``.nir`` hold the layers of networks of threshold neurons (`seqattractor.networks.to_onnx`, ``to_nir``). `sa.load`
-            reads all of them but ``.nir`` files, which ``sa.networks.from_nir(nir.read(path))`` does.
+            ``.safetensors`` holds the same as ``.npz``, the model file of `save`, for any network.
+            ``.onnx`` and ``.nir`` hold the layers of networks of threshold neurons
+            (`seqattractor.networks.to_onnx`, ``to_nir``). `sa.load` reads all of them but ``.nir``
+            files, which ``sa.networks.from_nir(nir.read(path))`` does.
 
         Examples
         --------
@@ -705,5 +780,7 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
 
 def check_learned(net: Any) -> None:
     """Raise an error if `net` is not a network, or has not learned anything."""
-    check_kind(net, SequenceMemory, "net", "a network that has learned, such as SequenceAttractor().fit(X)")
+    check_kind(
+        net, SequenceMemory, "net", "a network that has learned, such as SequenceAttractor().fit(X)"
+    )
     check_is_fitted(net, "n_features_in_")

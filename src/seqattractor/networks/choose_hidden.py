@@ -1,4 +1,6 @@
-"""The search for the number of hidden neurons and epochs that sequences need: it calls `fit_transitions` with given sizes."""
+"""The search for the number of hidden neurons and epochs that sequences need: it calls
+`fit_transitions` with given sizes.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ ENOUGH = 0.9  # of the cues
 CUES = 20  # in the test of recall
 FLIPS = 0.1  # of the units of a cue
 HORIZON = 20  # steps over which recall is judged
-MOST_WORK = 2e13  # field updates of one size at most, if every neuron errs at every transition of every epoch: some minutes
+# field updates of one size at most, if every neuron errs at every transition of every epoch: some
+# minutes
+MOST_WORK = 2e13
 BETTER = 0.9  # times as many wrong units as before, or fewer, are worth more neurons
 USEFUL = 0.8  # times as many hidden errors, or fewer, are worth ten times the epochs
 
@@ -56,9 +60,13 @@ class Attempt:
     recalled: int
     recalled_one: int
     cues: int
-    """Of so many cues with a tenth of their units flipped, or with one flipped unit, so many made it lock on to the sequence."""
+    """Of so many cues with a tenth of their units flipped, or with one flipped unit, so many made
+    it lock on to the sequence.
+    """
     cut_short: bool = False
-    """Whether more epochs or neurons were left out after this one because they would take too much work or memory."""
+    """Whether more epochs or neurons were left out after this one because they would take too much
+    work or memory.
+    """
 
     @property
     def merit(self) -> tuple[float, bool, int, int]:
@@ -67,18 +75,28 @@ class Attempt:
 
     @property
     def enough(self) -> bool:
-        """Whether everything is stored with its margin, and nearly every noisy cue brings it back."""
+        """Whether everything is stored with its margin, and nearly every noisy cue brings it
+        back.
+        """
         return self.converged and self.score == 1.0 and self.recalled >= ENOUGH * self.cues
 
     def describe(self) -> str:
         """Return what was tried and how it went."""
         context = f", a context of {self.order} patterns" if self.order > 1 else ""
-        recall = f"{self.recalled} of {self.cues} noisy cues recalled" if self.score == 1 else "not stored"
+        recall = (
+            f"{self.recalled} of {self.cues} noisy cues recalled"
+            if self.score == 1
+            else "not stored"
+        )
         if self.score == 1 and self.recalled < ENOUGH * self.cues:
             one = "" if self.recalled else f", {self.recalled_one} with one flip"
             recall += f" ({ceil(ENOUGH * self.cues)} are asked for){one}"
         if self.score == 1 and not self.converged:
-            updates = f"{self.hidden_errors} updates of hidden neurons" if self.hidden_errors else "updates of visible neurons"
+            updates = (
+                f"{self.hidden_errors} updates of hidden neurons"
+                if self.hidden_errors
+                else "updates of visible neurons"
+            )
             recall += f", but not all margins are reached ({updates} in the last epoch)"
         sparse = "sparse, " if self.network == "SparseSequenceAttractor" else ""
         tried = f"{sparse}{self.n_hidden} hidden neurons, {self.epochs} epochs{context}"
@@ -86,9 +104,13 @@ class Attempt:
 
 
 def fit_smallest(
-    net: SequenceAttractor | SparseSequenceAttractor, transitions: Transitions, callback: ProgressCallback | None
+    net: SequenceAttractor | SparseSequenceAttractor,
+    transitions: Transitions,
+    callback: ProgressCallback | None,
 ) -> tuple[int, int] | None:
-    """Learn with ``n_hidden="auto"``: `net` takes over what the chosen network has learned; returns the errors left."""
+    """Learn with ``n_hidden="auto"``: `net` takes over what the chosen network has learned; returns
+    the errors left.
+    """
     report = (lambda attempt: print_line(attempt.describe())) if net.verbose else None
     chosen, attempts = choose_hidden(net, transitions, report=report, callback=callback)
     for name, value in chosen._fitted().items():
@@ -96,7 +118,8 @@ def fit_smallest(
     used: Any = chosen.random_state
     if isinstance(net.random_state, np.random.Generator):  # of which `clone` made a copy
         net.random_state.bit_generator.state = used.bit_generator.state
-    # A sparse code with noise, or a margin that is missing somewhere, is no reason to warn if all is stored.
+    # A sparse code with noise, or a margin that is missing somewhere, is no reason to warn if all
+    # is stored.
     best = max(attempts, key=lambda one: one.merit)
     return None if best.score == 1 else (best.hidden_errors, best.wrong_units)
 
@@ -111,8 +134,8 @@ def given_size(net: SequenceAttractor | SparseSequenceAttractor) -> int:
     """Return M as the user gave it; a stream that has only begun cannot choose it."""
     if is_auto(net.n_hidden):
         raise ValueError(
-            "n_hidden='auto' is chosen by fit, which sees all transitions at once; fit first, or begin partial_fit with a "
-            "number of hidden neurons."
+            "n_hidden='auto' is chosen by fit, which sees all transitions at once; fit first, or "
+            "begin partial_fit with a number of hidden neurons."
         )
     return int(net.n_hidden)
 
@@ -124,10 +147,12 @@ def choose_hidden(
     report: Callable[[Attempt], Any] | None = None,
     callback: ProgressCallback | None = None,
 ) -> tuple[_Net, list[Attempt]]:
-    """Return the smallest network that stores everything and recalls from noisy cues, else the best, and all attempts.
+    """Return the smallest network that stores everything and recalls from noisy cues, else the
+    best, and all attempts.
 
     Hidden neurons with errors left need more epochs, visible ones more hidden neurons. `net` is not
-    changed; ``max_epochs`` is raised only if "auto"; where `callback` returns True, the search ends.
+    changed; ``max_epochs`` is raised only if "auto"; where `callback` returns True, the search
+    ends.
     """
     search = _Search(net, transitions, report, callback)
     usual = epochs = net._epoch_limit
@@ -137,10 +162,19 @@ def choose_hidden(
             break
         try:
             attempt = search.learn_with(n_hidden, epochs)
-            if attempt.hidden_errors and epochs < most and not search.stopped and search.affords(n_hidden, most):
+            if (
+                attempt.hidden_errors
+                and epochs < most
+                and not search.stopped
+                and search.affords(n_hidden, most)
+            ):
                 longer = search.learn_with(n_hidden, most)
                 # Further sizes need as many, unless they were of no use.
-                epochs, most = (most, most) if longer.hidden_errors <= USEFUL * attempt.hidden_errors else (usual, usual)
+                epochs, most = (
+                    (most, most)
+                    if longer.hidden_errors <= USEFUL * attempt.hidden_errors
+                    else (usual, usual)
+                )
                 attempt = longer
         except NotEnoughMemoryError:
             if not search.attempts:
@@ -156,7 +190,11 @@ class _Search:
     """The attempts so far, and the best network."""
 
     def __init__(
-        self, net: Any, transitions: Transitions, report: Callable[[Attempt], Any] | None, callback: ProgressCallback | None
+        self,
+        net: Any,
+        transitions: Transitions,
+        report: Callable[[Attempt], Any] | None,
+        callback: ProgressCallback | None,
     ) -> None:
         self.net, self.transitions, self.report, self.callback = net, transitions, report, callback
         self.attempts: list[Attempt] = []
@@ -169,7 +207,9 @@ class _Search:
         trial.n_features_in_, trial.order_ = self.net.n_features_in_, self.net.order_
         if "_learner" in vars(self.net):
             trial._learner = self.net._learner  # a cluster
-        left = trial.fit_transitions(self.transitions, None if self.callback is None else self._watch)
+        left = trial.fit_transitions(
+            self.transitions, None if self.callback is None else self._watch
+        )
         attempt = self._measure(trial, left)
         if not self.attempts or attempt.merit > max(one.merit for one in self.attempts):
             self.chosen = trial
@@ -179,7 +219,9 @@ class _Search:
         return attempt
 
     def affords(self, n_hidden: int, epochs: int) -> bool:
-        """Whether so many neurons may learn for so many epochs; work is counted, so that a seed gives the same on any machine."""
+        """Whether so many neurons may learn for so many epochs; work is counted, so that a seed
+        gives the same on any machine.
+        """
         n, N = self.transitions.targets.shape
         if n * n * (n_hidden + N) * epochs <= MOST_WORK:
             return True
@@ -196,13 +238,16 @@ class _Search:
         self.stopped = self.stopped or bool(self.callback(epoch, hidden, visible))
         return self.stopped
 
-    def _measure(self, net: SequenceAttractor | SparseSequenceAttractor, left: tuple[int, int]) -> Attempt:
+    def _measure(
+        self, net: SequenceAttractor | SparseSequenceAttractor, left: tuple[int, int]
+    ) -> Attempt:
         """Measure what a network has learned."""
         wrong = net._wrong_units(self.transitions)
         score = float(np.mean(~wrong.any(axis=1)))
         one = 1 / net.n_features_in_
         recalled, recalled_one = (
-            recalls_from_noise(net, self.transitions, flips=flips) if score == 1 else 0 for flips in (FLIPS, one)
+            recalls_from_noise(net, self.transitions, flips=flips) if score == 1 else 0
+            for flips in (FLIPS, one)
         )
         return Attempt(
             network=type(net).__name__,
@@ -227,14 +272,24 @@ class _Search:
         best = max(self.attempts, key=lambda one: one.merit)
         if best.score == 1.0:
             return best.n_hidden < latest[0]
-        fewest = {M: min(one.wrong_units for one in self.attempts if one.n_hidden == M) for M in sizes}
+        fewest = {
+            M: min(one.wrong_units for one in self.attempts if one.n_hidden == M) for M in sizes
+        }
         before = min(fewest[M] for M in sizes[:-PATIENCE])
         # With as many hidden neurons as transitions, V could make nearly any answer.
-        return sizes[-1] >= len(self.transitions.targets) and min(fewest[M] for M in latest) >= BETTER * before
+        return (
+            sizes[-1] >= len(self.transitions.targets)
+            and min(fewest[M] for M in latest) >= BETTER * before
+        )
 
 
 def recalls_from_noise(
-    net: SequenceMemory, transitions: Transitions, *, flips: float = FLIPS, cues: int = CUES, rng: noise.Seed = 0
+    net: SequenceMemory,
+    transitions: Transitions,
+    *,
+    flips: float = FLIPS,
+    cues: int = CUES,
+    rng: noise.Seed = 0,
 ) -> int:
     """Count the cues, with a share `flips` of units flipped, that lock on in 20 steps."""
     generator = noise.as_generator(rng, "cues")
@@ -249,4 +304,6 @@ def recalls_from_noise(
         truths.append(np.concatenate([clean, following]))
     batch = np.stack(noisy)
     paths = net.recall(batch, max(map(len, truths)) - order)
-    return sum(lock_row(path, truth, order) is not None for path, truth in zip(paths, truths, strict=True))
+    return sum(
+        lock_row(path, truth, order) is not None for path, truth in zip(paths, truths, strict=True)
+    )

@@ -1,4 +1,6 @@
-"""Networks for other tools: a torch module, an ONNX model, a NIR graph, or a file in one of these formats."""
+"""Networks for other tools: a torch module, an ONNX model, a NIR graph, or a file in one of these
+formats.
+"""
 
 from __future__ import annotations
 
@@ -36,9 +38,10 @@ def to_torch(net: SequenceMemory) -> Any:
     Returns
     -------
     torch.nn.Module
-        In float64. ``module(states)`` returns the next patterns as floats of -1 and +1,
-        (B, N) -> (B, N), and ``module.recall(cue, steps)`` the same as `SequenceMemory.recall`.
-        ``module.to("cuda")`` moves it; ``module.visible.weight`` and ``.bias`` are the weights of a layer.
+        In float64. ``module(states)`` returns the next patterns as floats of -1 and +1, (B, N) ->
+        (B, N), and ``module.recall(cue, steps)`` the same as `SequenceMemory.recall`.
+        ``module.to("cuda")`` moves it; ``module.visible.weight`` and ``.bias`` are the weights of a
+        layer.
 
     See Also
     --------
@@ -67,9 +70,9 @@ def to_onnx(net: SequenceMemory) -> Any:
     Returns
     -------
     onnx.ModelProto
-        Of opset 17, with the input ``states`` (batch, N), or (batch, order, N) for an order above 1,
-        and the output ``next_patterns`` (batch, N), both float32 of -1 and +1. Class, parameters and
-        sizes are in its metadata.
+        Of opset 17, with the input ``states`` (batch, N), or (batch, order, N) for an order above
+        1, and the output ``next_patterns`` (batch, N), both float32 of -1 and +1. Class, parameters
+        and sizes are in its metadata.
 
     Examples
     --------
@@ -87,8 +90,9 @@ def to_nir(net: SequenceMemory) -> Any:
 
     Each layer is an affine map and leaky integrate-and-fire neurons with the threshold 1 and a time
     constant of 0.1 ms, which must be the time step of the simulator (snnTorch takes it;
-    ``norse.torch.from_nir(graph, dt=1e-4)``). Input and output are spikes: 1 for a unit that is +1, and
-    0 for -1; with an order k > 1 the input holds the last k patterns side by side, oldest first.
+    ``norse.torch.from_nir(graph, dt=1e-4)``). Input and output are spikes: 1 for a unit that is +1,
+    and 0 for -1; with an order k > 1 the input holds the last k patterns side by side, oldest
+    first.
 
     Parameters
     ----------
@@ -98,8 +102,8 @@ def to_nir(net: SequenceMemory) -> Any:
     Returns
     -------
     nir.NIRGraph
-        ``graph.metadata["exact"]`` and ``["exact_in_float32"]`` are true if no weight was rounded, and if
-        no simulator in float32 rounds a sum.
+        ``graph.metadata["exact"]`` and ``["exact_in_float32"]`` are true if no weight was rounded,
+        and if no simulator in float32 rounds a sum.
 
     Examples
     --------
@@ -112,7 +116,9 @@ def to_nir(net: SequenceMemory) -> Any:
 
 
 def export(net: SequenceMemory, path: str | os.PathLike[str]) -> None:
-    """Write a network to a file in the format that its suffix names; see `SequenceMemory.export`."""
+    """Write a network to a file in the format that its suffix names; see
+    `SequenceMemory.export`.
+    """
     target = named_path(path)
     check_is_fitted(net, "n_features_in_")
     match target.suffix.lower():
@@ -128,11 +134,15 @@ def export(net: SequenceMemory, path: str | os.PathLike[str]) -> None:
             _write(target, buffer.getvalue())
         case ".pt" | ".pth":
             raise ValueError(
-                f"{target} would be a pickle, which can run code when it is read: export to .safetensors or .onnx, or write "
+                f"{target} would be a pickle, which can run code when it is read: export to "
+                ".safetensors or .onnx, or write "
                 "torch.save(sa.networks.to_torch(net).state_dict(), path) yourself."
             )
         case _:
-            raise ValueError(f"{target} has an ending that stands for no format; the endings are {', '.join(ENDINGS)}.")
+            raise ValueError(
+                f"{target} has an ending that stands for no format; the endings are "
+                f"{', '.join(ENDINGS)}."
+            )
 
 
 def _write(path: os.PathLike[str], content: bytes) -> None:
@@ -142,16 +152,23 @@ def _write(path: os.PathLike[str], content: bytes) -> None:
 
 
 def plain_network(net: SequenceMemory, tool: str) -> PlainNetwork:
-    """Return the layers, sizes and description of a network that is made of threshold neurons, and reject all others."""
+    """Return the layers, sizes and description of a network that is made of threshold neurons, and
+    reject all others.
+    """
     from seqattractor import __version__
 
     check_is_fitted(net, "n_features_in_")
     layers = net.layers()
     N, order = int(net.n_features_in_), int(net.order_)
-    if layers is None or len(layers) > 2 or net.start(np.ones((1, N * order), dtype=np.int8)) is not None:
+    if (
+        layers is None
+        or len(layers) > 2
+        or net.start(np.ones((1, N * order), dtype=np.int8)) is not None
+    ):
         raise NotApplicable(
-            f"{type(net).__name__} cannot be written for {tool}: only layers of threshold neurons that see the last patterns "
-            "alone can, and its next state follows otherwise; ask supports_certificate(net) first."
+            f"{type(net).__name__} cannot be written for {tool}: only layers of threshold neurons "
+            "that see the last patterns alone can, and its next state follows otherwise; ask "
+            "supports_certificate(net) first."
         )
     parameters = {}
     for name, value in net.get_params(deep=False).items():
@@ -159,5 +176,13 @@ def plain_network(net: SequenceMemory, tool: str) -> PlainNetwork:
             parameters[name] = to_json(value, name)
         except TypeError:  # such as a user's own rule, which recall does not need
             parameters[name] = repr(value)
-    about = {"seqattractor": __version__, "class": type(net).__name__, "parameters": parameters, "n_visible": N, "order": order}
-    return PlainNetwork([PlainLayer(layer.weights, layer.offset, layer.low) for layer in layers], N, order, about)
+    about = {
+        "seqattractor": __version__,
+        "class": type(net).__name__,
+        "parameters": parameters,
+        "n_visible": N,
+        "order": order,
+    }
+    return PlainNetwork(
+        [PlainLayer(layer.weights, layer.offset, layer.low) for layer in layers], N, order, about
+    )

@@ -1,4 +1,6 @@
-"""ThresholdNetwork: threshold neurons whose weights come from elsewhere; `from_arrays`, `from_torch` and `from_nir` make one."""
+"""ThresholdNetwork: threshold neurons whose weights come from elsewhere; `from_arrays`,
+`from_torch` and `from_nir` make one.
+"""
 
 from __future__ import annotations
 
@@ -25,9 +27,11 @@ Weights = NDArray[np.float64]
 @final
 @dataclass(eq=False, repr=False)
 class ThresholdNetwork(SequenceMemory):
-    """A network of threshold neurons with weights that were trained elsewhere; `from_arrays` and `from_torch` make one.
+    """A network of threshold neurons with weights that were trained elsewhere; `from_arrays` and
+    `from_torch` make one.
 
-    Visible neurons xi drive hidden neurons zeta, which drive the next visible state, or without hidden neurons themselves::
+    Visible neurons xi drive hidden neurons zeta, which drive the next visible state, or without
+    hidden neurons themselves::
 
         zeta = sign(U xi + b)      xi' = sign(V zeta + c)                  xi' = sign(W xi + c)
 
@@ -39,7 +43,8 @@ class ThresholdNetwork(SequenceMemory):
     n_hidden : int
         M, the number of hidden neurons; 0 for none.
     silent : {-1, 0}
-        The state of a hidden neuron that is not active: -1 as in the paper, or 0 as in `SparseSequenceAttractor`.
+        The state of a hidden neuron that is not active: -1 as in the paper, or 0 as in
+        `SparseSequenceAttractor`.
     order : int
         How many past patterns the network looks at.
     on_conflict : {"raise", "learn"}
@@ -84,11 +89,14 @@ class ThresholdNetwork(SequenceMemory):
         "visible_bias_": "float N",
     }
 
-    def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> None:
+    def fit_transitions(
+        self, transitions: Transitions, callback: ProgressCallback | None = None
+    ) -> None:
         """Raise an error, since this network has the weights that it was given."""
         raise TypeError(
-            "a ThresholdNetwork has the weights that sa.networks.from_arrays or sa.networks.from_torch gave it, and does not "
-            "learn; let another network learn, such as sa.SequenceAttractor(...).fit(X)."
+            "a ThresholdNetwork has the weights that sa.networks.from_arrays or "
+            "sa.networks.from_torch gave it, and does not learn; let another network learn, such "
+            "as sa.SequenceAttractor(...).fit(X)."
         )
 
     def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:
@@ -110,7 +118,11 @@ class ThresholdNetwork(SequenceMemory):
 
     def traits(self) -> Traits:
         """Return the traits; how the weights were found is unknown."""
-        weights = ("U_", "hidden_bias_", "V_", "visible_bias_") if self.n_hidden else ("W_", "visible_bias_")
+        weights = (
+            ("U_", "hidden_bias_", "V_", "visible_bias_")
+            if self.n_hidden
+            else ("W_", "visible_bias_")
+        )
         return Traits(weights=weights, note="weights that were trained elsewhere")
 
     def check_parameters(self) -> None:
@@ -119,7 +131,8 @@ class ThresholdNetwork(SequenceMemory):
         check_count(self.order, "order")
         if not is_count(self.silent, -1) or self.silent > 0:
             raise ValueError(
-                f"silent must be -1 or 0, the state of a hidden neuron that is not active, but it is {say(self.silent)}."
+                "silent must be -1 or 0, the state of a hidden neuron that is not active, but it "
+                f"is {say(self.silent)}."
             )
 
     def _check_learned(self, arrays: dict[str, NDArray[Any]]) -> None:
@@ -143,16 +156,18 @@ def from_arrays(
     Parameters
     ----------
     U : array of shape (M, order * N)
-        Weights from visible to hidden neurons: zeta = sign(U xi - theta + hidden_bias). With an order k > 1 a row stands for the
-        last k patterns side by side, oldest first. Without `V`, an array W of shape (N, order * N): weights between visible
-        neurons.
+        Weights from visible to hidden neurons: zeta = sign(U xi - theta + hidden_bias). With an
+        order k > 1 a row stands for the last k patterns side by side, oldest first. Without `V`, an
+        array W of shape (N, order * N): weights between visible neurons.
     V : array of shape (N, M), optional
         Weights from hidden to visible neurons: xi' = sign(V zeta + visible_bias).
     theta, hidden_bias : number, or array of shape (M,)
-        The threshold of hidden neurons, and their bias. One of them is enough: a bias is a threshold below 0.
+        The threshold of hidden neurons, and their bias. One of them is enough: a bias is a
+        threshold below 0.
     visible_bias : number, or array of shape (N,)
     silent : {-1, 0}
-        The state of a hidden neuron that is not active. An active one is 1, and a field of exactly 0 makes it active.
+        The state of a hidden neuron that is not active. An active one is 1, and a field of exactly
+        0 makes it active.
     order : int, optional
         How many past patterns the network looks at; by default the order that fits the shapes.
     frame_shape : int or sequence of int, optional
@@ -182,13 +197,21 @@ def from_arrays(
     last = first if V is None else check_finite(V, "V", "visible neurons", "hidden neurons")
     M, N = (0 if V is None else len(first)), len(last)
     if M and last.shape[1] != M:
-        raise ValueError(f"U has {M} rows, one for each hidden neuron, but V has {last.shape[1]} columns; they must be as many.")
+        raise ValueError(
+            f"U has {M} rows, one for each hidden neuron, but V has {last.shape[1]} columns; they "
+            "must be as many."
+        )
     k, left = divmod(first.shape[1], N)
     if left or not k:
         whole = f"{N} visible neurons, the rows of {'V' if M else 'U'}"
-        raise ValueError(f"U has {first.shape[1]} columns, which is not a whole multiple of {whole}; is it transposed?")
+        raise ValueError(
+            f"U has {first.shape[1]} columns, which is not a whole multiple of {whole}; is it "
+            "transposed?"
+        )
     if order is not None and check_count(order, "order") != k:
-        raise ValueError(f"order is {order}, but U has {first.shape[1]} columns: {k} patterns of {N} units.")
+        raise ValueError(
+            f"order is {order}, but U has {first.shape[1]} columns: {k} patterns of {N} units."
+        )
     net = ThresholdNetwork(M, silent=silent, order=k)
     net.check_parameters()
     if M:
@@ -198,7 +221,9 @@ def from_arrays(
         net.W_ = first
         for value, name in ((theta, "theta"), (hidden_bias, "hidden_bias")):
             if np.any(_for_each(value, N, name)):
-                raise ValueError(f"{name} is for hidden neurons, and without V there are none; use visible_bias.")
+                raise ValueError(
+                    f"{name} is for hidden neurons, and without V there are none; use visible_bias."
+                )
     net.visible_bias_ = _for_each(visible_bias, N, "visible_bias")
     net.n_features_in_, net.order_ = N, k
     if frame_shape is not None:
@@ -210,7 +235,10 @@ def _for_each(value: ArrayLike, count: int, name: str) -> Weights:
     """One number for all neurons, or one for each, as an array of shape (count,)."""
     numbers = check_finite(np.atleast_1d(np.asarray(value)), name, "neurons")
     if len(numbers) not in (1, count):
-        raise ValueError(f"{name} has {len(numbers)} numbers, but there are {count} neurons; give one for each, or one for all.")
+        raise ValueError(
+            f"{name} has {len(numbers)} numbers, but there are {count} neurons; give one for each, "
+            "or one for all."
+        )
     return np.broadcast_to(numbers, count).copy()
 
 
@@ -230,8 +258,9 @@ def from_torch(module: Any) -> ThresholdNetwork:
     Returns
     -------
     ThresholdNetwork
-        With the module's weights, as they are. It is rejected unless it gives what the module gives, computed in float64, for 64
-        random states, but for fields that are zero up to rounding.
+        With the module's weights, as they are. It is rejected unless it gives what the module
+        gives, computed in float64, for 64 random states, but for fields that are zero up to
+        rounding.
 
     Examples
     --------
@@ -248,7 +277,8 @@ def from_torch(module: Any) -> ThresholdNetwork:
 
 
 def from_nir(graph: Any) -> ThresholdNetwork:
-    """Make a network from a NIR graph: input, affine map, neurons, and perhaps both once more, output.
+    """Make a network from a NIR graph: input, affine map, neurons, and perhaps both once more,
+    output.
 
     Parameters
     ----------
@@ -261,8 +291,9 @@ def from_nir(graph: Any) -> ThresholdNetwork:
     Returns
     -------
     ThresholdNetwork
-        For states of -1 and +1. Its hidden neurons are 1 and 0. NIR's neurons are silent at their threshold and ours active, so
-        offsets are lowered by less than the smallest step between two fields.
+        For states of -1 and +1. Its hidden neurons are 1 and 0. NIR's neurons are silent at their
+        threshold and ours active, so offsets are lowered by less than the smallest step between two
+        fields.
 
     Examples
     --------
@@ -276,10 +307,18 @@ def from_nir(graph: Any) -> ThresholdNetwork:
 
 
 def from_layers(layers: list[PlainLayer]) -> ThresholdNetwork:
-    """Make a network of one or two layers for states of -1 and +1, whatever states the tool had at both ends."""
+    """Make a network of one or two layers for states of -1 and +1, whatever states the tool had at
+    both ends.
+    """
     *hidden, last = [layer.active_at_zero() for layer in layers]
     if not hidden:
         return from_arrays(last.weights, visible_bias=last.offset)
     (first,) = hidden
     silent: Literal[-1, 0] = -1 if first.low == -1 else 0
-    return from_arrays(first.weights, last.weights, hidden_bias=first.offset, visible_bias=last.offset, silent=silent)
+    return from_arrays(
+        first.weights,
+        last.weights,
+        hidden_bias=first.offset,
+        visible_bias=last.offset,
+        silent=silent,
+    )

@@ -15,7 +15,13 @@ from seqattractor.exchange.onnx_format import read_onnx
 from seqattractor.exchange.safetensors_format import read_safetensors
 from seqattractor.networks.base import SequenceMemory
 from seqattractor.networks.given import from_layers
-from seqattractor.networks.model_file import check_fitted, check_model_file, from_json, read_model, rejecting
+from seqattractor.networks.model_file import (
+    check_fitted,
+    check_model_file,
+    from_json,
+    read_model,
+    rejecting,
+)
 from seqattractor.networks.registry import package_class
 from seqattractor.networks.run import Run
 
@@ -23,7 +29,8 @@ _MOST_UNITS = 10**7  # of a state that is made up
 
 
 def load(path: str | os.PathLike[str]) -> SequenceMemory:
-    """Read a network that was saved with `SequenceMemory.save`, or written with `SequenceMemory.export`.
+    """Read a network that was saved with `SequenceMemory.save`, or written with
+    `SequenceMemory.export`.
 
     Parameters
     ----------
@@ -33,8 +40,8 @@ def load(path: str | os.PathLike[str]) -> SequenceMemory:
     Returns
     -------
     SequenceMemory
-        Of the class that was saved, ready to recall or to continue learning. A file for ONNX holds threshold neurons
-        without how they were found: it gives a `ThresholdNetwork`.
+        Of the class that was saved, ready to recall or to continue learning. A file for ONNX holds
+        threshold neurons without how they were found: it gives a `ThresholdNetwork`.
 
     Examples
     --------
@@ -54,18 +61,29 @@ def load(path: str | os.PathLike[str]) -> SequenceMemory:
     check_model_file(target)
     with rejecting(target):
         if ending == ".nir":  # HDF5, whose reader can be made to run for ever
-            raise RejectedFile(f"{target} is read by NIR's own package: sa.networks.from_nir(nir.read({str(target)!r})).")
-        return from_layers(read_onnx(target)) if ending == ".onnx" else _network(*read_safetensors(target), target)
+            raise RejectedFile(
+                f"{target} is read by NIR's own package: "
+                f"sa.networks.from_nir(nir.read({str(target)!r}))."
+            )
+        return (
+            from_layers(read_onnx(target))
+            if ending == ".onnx"
+            else _network(*read_safetensors(target), target)
+        )
 
 
 def _network(header: dict[str, Any], arrays: dict[str, NDArray[Any]], path: Path) -> SequenceMemory:
     """Return the network of a header and arrays that fit each other."""
-    name, parameters = str(header["class"]), {k: from_json(v) for k, v in header["parameters"].items()}
+    name, parameters = (
+        str(header["class"]),
+        {k: from_json(v) for k, v in header["parameters"].items()},
+    )
     values = {k: from_json(v) for k, v in header["values"].items()}
     cls = package_class(name) or SequenceMemory._of_users.get(name)
     if cls is None:
         raise RejectedFile(
-            f"{path} holds a network of class {name!r}, which is not known here; import the module that defines it first."
+            f"{path} holds a network of class {name!r}, which is not known here; import the module "
+            "that defines it first."
         )
     net = cls(**parameters)
     check_fitted(net, parameters, values, arrays)

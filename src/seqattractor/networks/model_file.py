@@ -1,4 +1,6 @@
-"""The model file: an npz of arrays with a JSON header of plain values and a digest of both, never pickle."""
+"""The model file: an npz of arrays with a JSON header of plain values and a digest of both, never
+pickle.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,11 @@ if TYPE_CHECKING:
 FORMAT = "seqattractor-model"
 FORMAT_VERSION = 1
 _HEADER = "header.json"
-_MOST_HEADER = 2**22  # bytes; settings take some thousands, the names of many sequences and units some hundred thousands
+_MOST_HEADER = (
+    2**22
+    # bytes; settings take some thousands, the names of many sequences and units some hundred
+    # thousands
+)
 _MOST_DIRECTORY = 2**20  # bytes; a network has some ten arrays, of a hundred bytes each
 _ZIP_END = 22  # bytes
 _MOST_WORDS = 300  # characters of a reason for which a file is rejected
@@ -36,9 +42,23 @@ DAMAGED = (zlib.error, EOFError, NotImplementedError, RuntimeError, MemoryError)
 _SCALARS = bool | int | float | str | None | np.random.Generator
 _EVERYBODY = ("n_features_in_", "feature_names_in_", "order_", "metadata_", "attached_patterns_")
 _ATTACHED = {"attached_patterns_": "bits A N/8"}
-_DTYPES = {"float": ("f8",), "int": ("i4", "i8"), "count": ("i4", "i8"), "pattern": ("i1",), "ternary": ("i1",), "bits": ("u1",)}
+_DTYPES = {
+    "float": ("f8",),
+    "int": ("i4", "i8"),
+    "count": ("i4", "i8"),
+    "pattern": ("i1",),
+    "ternary": ("i1",),
+    "bits": ("u1",),
+}
 _LARGEST = 2**63  # of whole numbers, beside seeds; no size, count or setting comes near it
-_MADE = (1980, 1, 1, 0, 0, 0)  # the time of every member, so that the same network gives the same bytes
+_MADE = (
+    1980,
+    1,
+    1,
+    0,
+    0,
+    0,
+)  # the time of every member, so that the same network gives the same bytes
 
 
 def contents(net: SequenceMemory) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -46,26 +66,42 @@ def contents(net: SequenceMemory) -> tuple[dict[str, Any], dict[str, NDArray[Any
     from seqattractor import __version__
 
     fitted = net._fitted()
-    arrays = {k: v for k, v in fitted.items() if isinstance(v, np.ndarray) and k != "feature_names_in_"}
+    arrays = {
+        k: v for k, v in fitted.items() if isinstance(v, np.ndarray) and k != "feature_names_in_"
+    }
     values = {k: to_json(v, k) for k, v in fitted.items() if k not in arrays}
     parameters = {k: to_json(v, k) for k, v in net.get_params(deep=False).items()}
     as_loaded = [{k: from_json(v) for k, v in part.items()} for part in (parameters, values)]
     try:  # what could not be loaded is not saved
         check_fitted(net, as_loaded[0], as_loaded[1], arrays)
     except (TypeError, ValueError) as error:
-        raise type(error)(f"this {type(net).__name__} cannot be saved: {str(error).rstrip('.')}.") from None
-    header = {"class": type(net).__name__, "parameters": parameters, "values": values, "seqattractor": __version__}
+        raise type(error)(
+            f"this {type(net).__name__} cannot be saved: {str(error).rstrip('.')}."
+        ) from None
+    header = {
+        "class": type(net).__name__,
+        "parameters": parameters,
+        "values": values,
+        "seqattractor": __version__,
+    }
     return header, arrays
 
 
-def write_model(path: str | os.PathLike[str], header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
-    """Write a model file: an npz with one .npy for each array, and a JSON header with a digest of everything."""
+def write_model(
+    path: str | os.PathLike[str], header: dict[str, Any], arrays: dict[str, NDArray[Any]]
+) -> None:
+    """Write a model file: an npz with one .npy for each array, and a JSON header with a digest of
+    everything.
+    """
     members = {f"{name}.npy": _as_npy(array) for name, array in sorted(arrays.items())}
     full = {"format": FORMAT, "version": FORMAT_VERSION, **header}
     full["digest"] = _digest(full, members)
     text = json.dumps(full, indent=1).encode()
     if len(text) > _MOST_HEADER:
-        raise ValueError(f"settings and metadata_ take {len(text)} bytes, and a model file holds {_MOST_HEADER}; shorten them.")
+        raise ValueError(
+            f"settings and metadata_ take {len(text)} bytes, and a model file holds "
+            f"{_MOST_HEADER}; shorten them."
+        )
     with atomic_write(path) as file, zipfile.ZipFile(file, "w") as archive:
         for name, content in {_HEADER: text, **members}.items():
             with archive.open(zipfile.ZipInfo(name, _MADE), "w", force_zip64=True) as member:
@@ -84,18 +120,22 @@ def read_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, 
         version = header.get("version")
         if type(version) is not int or version != FORMAT_VERSION:
             raise RejectedFile(
-                f"{target} is a model file of version {repr(version)[:20]}, but this seqattractor reads "
-                f"version {FORMAT_VERSION}; save it again with a matching release."
+                f"{target} is a model file of version {repr(version)[:20]}, but this seqattractor "
+                f"reads version {FORMAT_VERSION}; save it again with a matching release."
             )
         if header.pop("digest", None) != _digest(header, members):
             raise ValueError("its contents are not what was saved")
-        return header, {name.removesuffix(".npy"): _from_npy(content) for name, content in members.items()}
+        return header, {
+            name.removesuffix(".npy"): _from_npy(content) for name, content in members.items()
+        }
 
 
 def check_model_file(target: Path) -> None:
     """Raise an error unless a path is that of a regular file."""
     if not target.exists():
-        raise FileNotFoundError(f"there is no model file {target}; `seqattractor learn` or `net.save` makes one.")
+        raise FileNotFoundError(
+            f"there is no model file {target}; `seqattractor learn` or `net.save` makes one."
+        )
     if target.is_dir():
         raise IsADirectoryError(f"{target} is a folder, not a model file.")
     if not target.is_file():  # a pipe or a device may never end
@@ -111,12 +151,19 @@ def rejecting(path: Path) -> Iterator[None]:
         raise
     except zipfile.BadZipFile:
         raise RejectedFile(
-            f"{path} is not a seqattractor model, or it is truncated: it cannot be opened as an npz file."
+            f"{path} is not a seqattractor model, or it is truncated: it cannot be opened as an "
+            "npz file."
         ) from None
     except Exception as error:
-        why = " ".join((str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}").split())
+        why = " ".join(
+            (
+                str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
+            ).split()
+        )
         why = why if len(why) <= _MOST_WORDS else f"{why[:_MOST_WORDS]}..."
-        raise RejectedFile(f"the model file {path} is damaged ({why}); save the model again.") from None
+        raise RejectedFile(
+            f"the model file {path} is damaged ({why}); save the model again."
+        ) from None
 
 
 def _digest(header: dict[str, Any], members: dict[str, bytes]) -> str:
@@ -135,7 +182,8 @@ def _members(path: Path) -> dict[str, bytes]:
         infos = {info.filename: info for info in archive.infolist()}
         if _HEADER not in infos:
             raise RejectedFile(
-                f"{path} is not a seqattractor model: it has no header; `seqattractor learn` makes models of sequences."
+                f"{path} is not a seqattractor model: it has no header; `seqattractor learn` makes "
+                "models of sequences."
             )
         if len(infos) < len(archive.infolist()):
             raise ValueError("two of its members have the same name")
@@ -153,13 +201,16 @@ def _members(path: Path) -> dict[str, bytes]:
             check_memory(2 * total, "it")
         except ValueError:
             raise RejectedFile(
-                f"{path} holds a network that takes {total / 2**30:.3g} GiB of memory, which is more than there is."
+                f"{path} holds a network that takes {total / 2**30:.3g} GiB of memory, which is "
+                "more than there is."
             ) from None
         return {name: archive.read(info) for name, info in infos.items()}
 
 
 def _check_directory(path: Path) -> None:
-    """Reject a file that does not end as a zip does, or whose directory would take much memory to read."""
+    """Reject a file that does not end as a zip does, or whose directory would take much memory to
+    read.
+    """
     with path.open("rb") as file:
         file.seek(max(0, path.stat().st_size - _ZIP_END))
         end = file.read()
@@ -186,7 +237,10 @@ def _from_npy(content: bytes) -> NDArray[Any]:
 
 
 def check_fitted(
-    net: SequenceMemory, parameters: dict[str, Any], values: dict[str, Any], arrays: dict[str, NDArray[Any]]
+    net: SequenceMemory,
+    parameters: dict[str, Any],
+    values: dict[str, Any],
+    arrays: dict[str, NDArray[Any]],
 ) -> None:
     """Raise an error if a network cannot have learned these values and arrays."""
     net._check_order()
@@ -195,7 +249,10 @@ def check_fitted(
         for name, value in parameters.items():
             if not net._values.get(name, "").startswith("counts"):
                 _check_plain(name, value)
-    N, order = check_count(values.get("n_features_in_"), "n_features_in_"), check_count(values.get("order_"), "order_")
+    N, order = (
+        check_count(values.get("n_features_in_"), "n_features_in_"),
+        check_count(values.get("order_"), "order_"),
+    )
     if net.order not in ("auto", order):
         raise ValueError(f"order_ is {order}, but order is {net.order}")
     for name in (*values, *arrays):
@@ -207,7 +264,11 @@ def check_fitted(
     for name, value in values.items():
         if name != "feature_names_in_":
             _check_plain(name, value)
-        elif not isinstance(value, list) or len(value) != N or not all(isinstance(word, str) for word in value):
+        elif (
+            not isinstance(value, list)
+            or len(value) != N
+            or not all(isinstance(word, str) for word in value)
+        ):
             raise ValueError("feature_names_in_ does not name every unit")
     for name, what in net._arrays.items():
         condition = what.partition(" if ")[2]
@@ -220,12 +281,16 @@ def check_fitted(
     for name, kind in net._values.items():
         if name.endswith("_") and name not in values:
             raise ValueError(f"{name} is missing")
-        _check_value(name, values[name] if name.endswith("_") else parameters.get(name), kind, sizes)
+        _check_value(
+            name, values[name] if name.endswith("_") else parameters.get(name), kind, sizes
+        )
     net._check_learned(arrays)
 
 
 def _may_learn(cls: type[SequenceMemory], name: str) -> bool:
-    """Return whether a class may have a fitted attribute of this name: a listed one, or for users' classes any."""
+    """Return whether a class may have a fitted attribute of this name: a listed one, or for users'
+    classes any.
+    """
     if name in (*_EVERYBODY, *cls._arrays, *cls._values):
         return True
     of_user = not cls.__module__.startswith("seqattractor.")
@@ -233,7 +298,9 @@ def _may_learn(cls: type[SequenceMemory], name: str) -> bool:
 
 
 def _check_plain(name: str, value: Any) -> None:
-    """Raise an error unless a value is a finite number, a text, None or a generator; metadata may nest them."""
+    """Raise an error unless a value is a finite number, a text, None or a generator; metadata may
+    nest them.
+    """
     if name == "metadata_":
         if not isinstance(value, dict | None):
             raise ValueError("metadata_ is not a table of names and values")
@@ -274,7 +341,9 @@ def _check_value(name: str, value: Any, what: str, sizes: dict[str, int]) -> Non
 
 
 def _check_array(name: str, array: NDArray[Any], what: str | None, sizes: dict[str, int]) -> None:
-    """Check the kind, shape and entries of one array; `sizes` holds the dimensions found so far, by their symbols."""
+    """Check the kind, shape and entries of one array; `sizes` holds the dimensions found so far, by
+    their symbols.
+    """
     if array.dtype.kind not in "biuf":
         raise ValueError(f"the array {name} is of {array.dtype}, and not of numbers")
     if array.dtype.kind == "f" and not np.isfinite(array).all():
@@ -286,7 +355,9 @@ def _check_array(name: str, array: NDArray[Any], what: str | None, sizes: dict[s
         raise ValueError(f"the array {name} is of {array.dtype} and shape {array.shape}")
     for symbol, size in zip(symbols, array.shape, strict=True):
         if sizes.setdefault(symbol, size) != size:
-            raise ValueError(f"the array {name} has the shape {array.shape}, but {symbol} is {sizes[symbol]}")
+            raise ValueError(
+                f"the array {name} has the shape {array.shape}, but {symbol} is {sizes[symbol]}"
+            )
         if size == 0:
             raise ValueError(f"the array {name} is empty")
     if kind in ("pattern", "ternary") and (array.min() < -1 or array.max() > 1):
@@ -304,13 +375,17 @@ def to_json(value: Any, name: str) -> Any:
     """Turn a parameter or a fitted value, called `name`, into what JSON can hold."""
     if isinstance(value, np.random.Generator):
         if not isinstance(value.bit_generator, np.random.PCG64):
-            raise TypeError(f"{name} must be made by numpy.random.default_rng, so that a model file can hold it.")
+            raise TypeError(
+                f"{name} must be made by numpy.random.default_rng, so that a model file can hold "
+                "it."
+            )
         return {"__generator__": value.bit_generator.state}
     plain = _plain(value)
     if isinstance(plain, (bool, int, float, str, type(None), list, dict)):
         return plain
     raise TypeError(
-        f"{name} is of type {type(value).__name__}, which a model file cannot hold; set it to a number, a text or None."
+        f"{name} is of type {type(value).__name__}, which a model file cannot hold; set it to a "
+        "number, a text or None."
     )
 
 

@@ -20,7 +20,8 @@ _ROWS = 256  # patterns that are compared with all others at once
 @final
 @dataclass(eq=False, repr=False)
 class OneHotNetwork(OnlineMemory):
-    """A network that makes any sequence without conflicts, with one hidden neuron per transition (Theorem 1).
+    """A network that makes any sequence without conflicts, with one hidden neuron per transition
+    (Theorem 1).
 
     Hidden neuron i is on where at most k units differ from x(i), and calls x(i+1)::
 
@@ -35,8 +36,8 @@ class OneHotNetwork(OnlineMemory):
     Parameters
     ----------
     tolerance : int or "auto"
-        k, how many wrong units a hidden neuron tolerates. "auto" is (d - 1) / 2, rounded down, where d is the smallest number of
-        units in which two different stored inputs differ.
+        k, how many wrong units a hidden neuron tolerates. "auto" is (d - 1) / 2, rounded down,
+        where d is the smallest number of units in which two different stored inputs differ.
     order, on_conflict
         As in `SequenceAttractor`.
 
@@ -68,7 +69,11 @@ class OneHotNetwork(OnlineMemory):
     on_conflict: Literal["raise", "learn"] = "raise"
 
     deterministic = True
-    _arrays: ClassVar[dict[str, str]] = {"U_": "pattern M kN", "V_": "pattern N M", "bias_": "int N"}
+    _arrays: ClassVar[dict[str, str]] = {
+        "U_": "pattern M kN",
+        "V_": "pattern N M",
+        "bias_": "int N",
+    }
     _values: ClassVar[dict[str, str]] = {"n_hidden_": "size M", "tolerance_": "count kN"}
 
     def check_parameters(self) -> None:
@@ -79,18 +84,26 @@ class OneHotNetwork(OnlineMemory):
     def _init_learning(self, transitions: Transitions) -> None:
         self.U_, self.V_ = transitions.inputs[:0], transitions.targets[:0].T
         n = transitions.inputs.shape[1]
-        self.tolerance_ = (n - 1) // 2 if is_auto(self.tolerance) else check_count(self.tolerance, "tolerance", 0, n)
+        self.tolerance_ = (
+            (n - 1) // 2
+            if is_auto(self.tolerance)
+            else check_count(self.tolerance, "tolerance", 0, n)
+        )
 
     def _present(self, transitions: Transitions) -> None:
         self.U_ = np.concatenate([self.U_, transitions.inputs])
         if is_auto(self.tolerance):
-            self.tolerance_ = min(self.tolerance_, (_least_distance(transitions.inputs, self.U_) - 1) // 2)
+            self.tolerance_ = min(
+                self.tolerance_, (_least_distance(transitions.inputs, self.U_) - 1) // 2
+            )
         self.V_ = np.concatenate([self.V_, transitions.targets.T], axis=1)
         self.bias_ = self.V_.sum(axis=1, dtype=np.int64)
         self.n_hidden_ = len(self.U_)
 
     def _hidden_states(self, states: Patterns) -> Patterns:
-        """Return the hidden states, (B, order * N) -> (B, M): a neuron is on where the state is nearly its own pattern."""
+        """Return the hidden states, (B, order * N) -> (B, M): a neuron is on where the state is
+        nearly its own pattern.
+        """
         return hidden_state(self.U_, states, theta=self._threshold)
 
     @property
@@ -103,7 +116,9 @@ class OneHotNetwork(OnlineMemory):
         return respond(self.V_, self._hidden_states(states), self.bias_)
 
     def layers(self) -> tuple[Layer, ...]:
-        """Return the hidden and the visible layer, with thresholds N - 2k and the bias of the proof."""
+        """Return the hidden and the visible layer, with thresholds N - 2k and the bias of the
+        proof.
+        """
         return Layer.of(self.U_, -float(self._threshold)), Layer.of(self.V_, self.bias_)
 
     def traits(self) -> Traits:
@@ -118,7 +133,9 @@ class OneHotNetwork(OnlineMemory):
 
 
 def _least_distance(some: Patterns, patterns: Patterns) -> int:
-    """The smallest number of units in which one of `some`, shape (B, N), differs from another of the patterns, shape (P, N)."""
+    """The smallest number of units in which one of `some`, shape (B, N), differs from another of
+    the patterns, shape (P, N).
+    """
     n = int(patterns.shape[1])
     columns = patterns.T.astype(np.float32)  # whole numbers up to 2^24 are exact
     nearest = -n

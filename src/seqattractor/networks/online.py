@@ -1,4 +1,6 @@
-"""OnlineMemory: memories that learn one transition at a time, in streams (`partial_fit`) and in epochs (`fit`)."""
+"""OnlineMemory: memories that learn one transition at a time, in streams (`partial_fit`) and in
+epochs (`fit`).
+"""
 
 from __future__ import annotations
 
@@ -18,10 +20,12 @@ Weights = NDArray[np.float64]
 
 
 class OnlineMemory(SequenceMemory):
-    """A memory that begins empty (`_init_learning`), and to which every presentation of transitions adds (`_present`).
+    """A memory that begins empty (`_init_learning`), and to which every presentation of transitions
+    adds (`_present`).
 
-    A memory that counts its errors calls `_no_errors_yet` in `_init_learning` and `_count_errors` in `_present`: then `fit`
-    repeats presentations until one has no error, up to `max_epochs` times.
+    A memory that counts its errors calls `_no_errors_yet` in `_init_learning` and `_count_errors`
+    in `_present`: then `fit` repeats presentations until one has no error, up to `max_epochs`
+    times.
     """
 
     max_epochs: int | Literal["auto"]
@@ -38,16 +42,22 @@ class OnlineMemory(SequenceMemory):
     def _present(self, transitions: Transitions) -> None:
         """Learn from each transition in turn, on top of what was learned before."""
 
-    def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int] | None:
+    def fit_transitions(
+        self, transitions: Transitions, callback: ProgressCallback | None = None
+    ) -> tuple[int, int] | None:
         """Learn from scratch; networks with a faster way to the same end override this."""
         self._init_learning(transitions)
         return self._present_epochs(transitions, callback)
 
-    def _resume(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int] | None:
+    def _resume(
+        self, transitions: Transitions, callback: ProgressCallback | None = None
+    ) -> tuple[int, int] | None:
         """Present the transitions up to `max_epochs` more times."""
         return self._present_epochs(transitions, self._counting_on(callback))
 
-    def _present_epochs(self, transitions: Transitions, callback: ProgressCallback | None) -> tuple[int, int] | None:
+    def _present_epochs(
+        self, transitions: Transitions, callback: ProgressCallback | None
+    ) -> tuple[int, int] | None:
         """Present the transitions until an epoch has no error; once if errors are not counted."""
         if "visible_errors_" not in vars(self):
             self._present(transitions)
@@ -62,7 +72,9 @@ class OnlineMemory(SequenceMemory):
         """Return whether more epochs would be of no use."""
         return self.converged_
 
-    def partial_fit(self, X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None = None) -> Self:
+    def partial_fit(
+        self, X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None = None
+    ) -> Self:
         """Present the transitions of `X` once, in order, and update the weights after each.
 
         This is the online rule, for streams. It protects nothing that was learned before: every
@@ -74,8 +86,9 @@ class OnlineMemory(SequenceMemory):
         1; with the sparse rule that need not end. If a presentation fails or is interrupted, the
         network is rolled back.
 
-        With the three-factor rule (`SequenceAttractor`, `VisibleNetwork` without a leak) a loop over the same sequences is what
-        `fit` does: errors and weights are equal bit for bit, ties included.
+        With the three-factor rule (`SequenceAttractor`, `VisibleNetwork` without a leak) a loop
+        over the same sequences is what `fit` does: errors and weights are equal bit for bit, ties
+        included.
 
         Parameters
         ----------
@@ -85,7 +98,8 @@ class OnlineMemory(SequenceMemory):
         Returns
         -------
         self
-            A network that counts its errors appends those of this presentation to those of earlier epochs.
+            A network that counts its errors appends those of this presentation to those of earlier
+            epochs.
 
         Examples
         --------
@@ -111,7 +125,11 @@ class OnlineMemory(SequenceMemory):
     def _counting_on(self, callback: ProgressCallback | None) -> ProgressCallback | None:
         """Return a callback that counts further epochs from those before."""
         before = getattr(self, "n_iter_", 0)
-        return None if callback is None else lambda epoch, hidden, visible: callback(before + epoch, hidden, visible)
+        return (
+            None
+            if callback is None
+            else lambda epoch, hidden, visible: callback(before + epoch, hidden, visible)
+        )
 
     def _last_errors(self) -> tuple[int, int]:
         """Hidden and visible errors of the last epoch."""
@@ -122,7 +140,9 @@ class OnlineMemory(SequenceMemory):
         """Append the errors of one more presentation."""
         self._add_epochs(np.array([visible]), None if hidden is None else np.array([hidden]))
 
-    def _add_epochs(self, visible: NDArray[np.int64], hidden: NDArray[np.int64] | None = None) -> None:
+    def _add_epochs(
+        self, visible: NDArray[np.int64], hidden: NDArray[np.int64] | None = None
+    ) -> None:
         """Append the errors of some more epochs."""
         self.visible_errors_ = np.append(self.visible_errors_, visible)
         if hidden is not None:

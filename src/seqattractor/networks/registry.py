@@ -1,4 +1,6 @@
-"""The one list of networks: short names for command line, grids, comparisons, lab and docs. Adding a network is one line here."""
+"""The one list of networks: short names for command line, grids, comparisons, lab and docs. Adding
+a network is one line here.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ if TYPE_CHECKING:
     from seqattractor.networks.base import SequenceMemory
 
 Family = Literal["paper", "ours", "rival", "yardstick"]
-"""Where a network comes from: the paper, this package, the rest of the field; a yardstick is only for comparison."""
+"""Where a network comes from: the paper, this package, the rest of the field; a yardstick is only
+for comparison.
+"""
 FAMILIES: tuple[Family, ...] = get_args(Family)
 
 
@@ -32,24 +36,56 @@ class Entry:
 
 
 REGISTRY: dict[str, Entry] = {
-    "attractor": Entry("networks.attractor", "SequenceAttractor", "paper", "the paper's network, U and V learned"),
-    "attractor-V": Entry("networks.variants", "FixedHiddenNetwork", "paper", "the paper's network, only V learned"),
+    "attractor": Entry(
+        "networks.attractor", "SequenceAttractor", "paper", "the paper's network, U and V learned"
+    ),
+    "attractor-V": Entry(
+        "networks.variants", "FixedHiddenNetwork", "paper", "the paper's network, only V learned"
+    ),
     "attractor-hebbian": Entry(
-        "networks.variants", "HebbianReadoutNetwork", "paper", "the paper's network, U fixed and V Hebbian"
+        "networks.variants",
+        "HebbianReadoutNetwork",
+        "paper",
+        "the paper's network, U fixed and V Hebbian",
     ),
     "attractor-bias": Entry(
-        "networks.attractor", "SequenceAttractor", "paper", "the paper's network with learned biases", {"bias": True}
+        "networks.attractor",
+        "SequenceAttractor",
+        "paper",
+        "the paper's network with learned biases",
+        {"bias": True},
     ),
     "attractor-learned-targets": Entry(
-        "networks.variants", "LearnedTargetsAttractor", "paper", "the paper's network with learned hidden targets"
+        "networks.variants",
+        "LearnedTargetsAttractor",
+        "paper",
+        "the paper's network with learned hidden targets",
     ),
-    "sparse": Entry("networks.sparse", "SparseSequenceAttractor", "ours", "the same architecture with sparse hidden codes"),
-    "hebbian": Entry("zoo.linear", "HebbianMemory", "rival", "asymmetric Hebbian network (Amari 1972)"),
-    "slow-synapses": Entry("zoo.slow_synapses", "SlowSynapseMemory", "rival", "Hebbian with slow synapses (Kleinfeld 1986)"),
+    "sparse": Entry(
+        "networks.sparse",
+        "SparseSequenceAttractor",
+        "ours",
+        "the same architecture with sparse hidden codes",
+    ),
+    "hebbian": Entry(
+        "zoo.linear", "HebbianMemory", "rival", "asymmetric Hebbian network (Amari 1972)"
+    ),
+    "slow-synapses": Entry(
+        "zoo.slow_synapses",
+        "SlowSynapseMemory",
+        "rival",
+        "Hebbian with slow synapses (Kleinfeld 1986)",
+    ),
     "pseudo-inverse": Entry("zoo.linear", "PseudoInverseMemory", "rival", "projection rule"),
-    "perceptron": Entry("networks.visible", "VisibleNetwork", "paper", "margin perceptron without hidden neurons"),
+    "perceptron": Entry(
+        "networks.visible", "VisibleNetwork", "paper", "margin perceptron without hidden neurons"
+    ),
     "perceptron-bias": Entry(
-        "networks.visible", "VisibleNetwork", "paper", "margin perceptron with learned biases", {"bias": True}
+        "networks.visible",
+        "VisibleNetwork",
+        "paper",
+        "margin perceptron with learned biases",
+        {"bias": True},
     ),
     "leaky-perceptron": Entry(
         "networks.visible",
@@ -58,24 +94,60 @@ REGISTRY: dict[str, Entry] = {
         "margin perceptron on leaky sums of inputs (Bressloff & Taylor 1992)",
         {"leak": 0.5},
     ),
-    "predictive": Entry("zoo.predictive", "PredictiveCodingMemory", "rival", "temporal predictive coding (Tang 2023)"),
+    "predictive": Entry(
+        "zoo.predictive",
+        "PredictiveCodingMemory",
+        "rival",
+        "temporal predictive coding (Tang 2023)",
+    ),
     "predictive-2": Entry(
-        "zoo.predictive", "LatentPredictiveMemory", "rival", "temporal predictive coding with latent neurons (Tang 2023)"
+        "zoo.predictive",
+        "LatentPredictiveMemory",
+        "rival",
+        "temporal predictive coding with latent neurons (Tang 2023)",
     ),
-    "brea": Entry("zoo.stochastic", "StochasticMemory", "rival", "stochastic neurons with hidden ones, a local rule (Brea 2013)"),
+    "brea": Entry(
+        "zoo.stochastic",
+        "StochasticMemory",
+        "rival",
+        "stochastic neurons with hidden ones, a local rule (Brea 2013)",
+    ),
     "fiete": Entry(
-        "zoo.spike_timing", "SpikeTimingMemory", "rival", "spike timing and competing synapses, for chains (Fiete 2010)"
+        "zoo.spike_timing",
+        "SpikeTimingMemory",
+        "rival",
+        "spike timing and competing synapses, for chains (Fiete 2010)",
     ),
-    "dense": Entry("zoo.dense", "DenseSequenceMemory", "rival", "dense memory of degree 2 (Chaudhry 2023)", {"degree": 2}),
-    "dense-3": Entry("zoo.dense", "DenseSequenceMemory", "rival", "dense memory of degree 3", {"degree": 3}),
+    "dense": Entry(
+        "zoo.dense",
+        "DenseSequenceMemory",
+        "rival",
+        "dense memory of degree 2 (Chaudhry 2023)",
+        {"degree": 2},
+    ),
+    "dense-3": Entry(
+        "zoo.dense", "DenseSequenceMemory", "rival", "dense memory of degree 3", {"degree": 3}
+    ),
     "dense-auto": Entry(
-        "zoo.dense", "DenseSequenceMemory", "rival", "dense memory of the degree that its patterns need", {"degree": "auto"}
+        "zoo.dense",
+        "DenseSequenceMemory",
+        "rival",
+        "dense memory of the degree that its patterns need",
+        {"degree": "auto"},
     ),
     "dense-exponential": Entry(
-        "zoo.dense", "DenseSequenceMemory", "rival", "exponential dense memory", {"interaction": "exponential"}
+        "zoo.dense",
+        "DenseSequenceMemory",
+        "rival",
+        "exponential dense memory",
+        {"interaction": "exponential"},
     ),
     "dense-pseudo-inverse": Entry(
-        "zoo.dense", "DenseSequenceMemory", "rival", "dense memory with the generalised pseudo-inverse", {"pseudo_inverse": True}
+        "zoo.dense",
+        "DenseSequenceMemory",
+        "rival",
+        "dense memory with the generalised pseudo-inverse",
+        {"pseudo_inverse": True},
     ),
     "modern-hopfield": Entry(
         "zoo.dense",
@@ -84,23 +156,87 @@ REGISTRY: dict[str, Entry] = {
         "asymmetric modern Hopfield network (Tang 2023)",
         {"interaction": "softmax", "self_overlap": True},
     ),
-    "mixed": Entry("zoo.mixed", "MixedSequenceMemory", "rival", "dense memory that dwells (Chaudhry 2023)"),
-    "gillett": Entry("zoo.gillett", "HebbianRateMemory", "rival", "rate neurons, bilinear Hebbian rule (Gillett 2020)"),
-    "gillett-sparse": Entry("zoo.gillett", "SparseRateMemory", "rival", "rate neurons, nonlinear Hebbian rule (Gillett 2020)"),
-    "gsemm-dense": Entry("zoo.episodic", "DenseEpisodicMemory", "rival", "dense episodic memory (Karuvally 2023)"),
-    "gsemm-linear": Entry("zoo.episodic", "LinearEpisodicMemory", "rival", "linear episodic memory (Karuvally 2023)"),
-    "eden": Entry("zoo.eden", "DynamicEnergyMemory", "rival", "exponential dynamic energy network (Karuvally 2025)"),
-    "scaffold": Entry("zoo.scaffold", "ScaffoldMemory", "rival", "scaffold memory, free-running (Sharma 2022, Chandra 2025)"),
-    "bcpnn": Entry("zoo.columns", "BayesianColumnMemory", "rival", "BCPNN as a network of rates (after Tully 2016)"),
-    "innate": Entry(
-        "zoo.innate", "InnateTrajectoryMemory", "rival", "innate trajectories of a chaotic rate network (Laje & Buonomano 2013)"
+    "mixed": Entry(
+        "zoo.mixed", "MixedSequenceMemory", "rival", "dense memory that dwells (Chaudhry 2023)"
     ),
-    "pinning": Entry("zoo.pinned", "PinnedRateMemory", "rival", "partial in-network training of rates (Rajan 2016)"),
-    "one-hot": Entry("networks.one_hot", "OneHotNetwork", "paper", "one hidden neuron per transition, after Theorem 1"),
-    "sdm": Entry("zoo.sparse_distributed", "SparseDistributedMemory", "yardstick", "sparse distributed memory (Kanerva 1988)"),
-    "clone-hmm": Entry("zoo.clones", "CloneStructuredMemory", "yardstick", "clone-structured hidden Markov model (George 2021)"),
-    "rnn": Entry("zoo.recurrent", "RecurrentNetwork", "yardstick", "recurrent network trained by backpropagation"),
-    "lookup": Entry("zoo.lookup", "LookupMemory", "yardstick", "a table of all patterns, searched for the nearest"),
+    "gillett": Entry(
+        "zoo.gillett",
+        "HebbianRateMemory",
+        "rival",
+        "rate neurons, bilinear Hebbian rule (Gillett 2020)",
+    ),
+    "gillett-sparse": Entry(
+        "zoo.gillett",
+        "SparseRateMemory",
+        "rival",
+        "rate neurons, nonlinear Hebbian rule (Gillett 2020)",
+    ),
+    "gsemm-dense": Entry(
+        "zoo.episodic", "DenseEpisodicMemory", "rival", "dense episodic memory (Karuvally 2023)"
+    ),
+    "gsemm-linear": Entry(
+        "zoo.episodic", "LinearEpisodicMemory", "rival", "linear episodic memory (Karuvally 2023)"
+    ),
+    "eden": Entry(
+        "zoo.eden",
+        "DynamicEnergyMemory",
+        "rival",
+        "exponential dynamic energy network (Karuvally 2025)",
+    ),
+    "scaffold": Entry(
+        "zoo.scaffold",
+        "ScaffoldMemory",
+        "rival",
+        "scaffold memory, free-running (Sharma 2022, Chandra 2025)",
+    ),
+    "bcpnn": Entry(
+        "zoo.columns",
+        "BayesianColumnMemory",
+        "rival",
+        "BCPNN as a network of rates (after Tully 2016)",
+    ),
+    "innate": Entry(
+        "zoo.innate",
+        "InnateTrajectoryMemory",
+        "rival",
+        "innate trajectories of a chaotic rate network (Laje & Buonomano 2013)",
+    ),
+    "pinning": Entry(
+        "zoo.pinned",
+        "PinnedRateMemory",
+        "rival",
+        "partial in-network training of rates (Rajan 2016)",
+    ),
+    "one-hot": Entry(
+        "networks.one_hot",
+        "OneHotNetwork",
+        "paper",
+        "one hidden neuron per transition, after Theorem 1",
+    ),
+    "sdm": Entry(
+        "zoo.sparse_distributed",
+        "SparseDistributedMemory",
+        "yardstick",
+        "sparse distributed memory (Kanerva 1988)",
+    ),
+    "clone-hmm": Entry(
+        "zoo.clones",
+        "CloneStructuredMemory",
+        "yardstick",
+        "clone-structured hidden Markov model (George 2021)",
+    ),
+    "rnn": Entry(
+        "zoo.recurrent",
+        "RecurrentNetwork",
+        "yardstick",
+        "recurrent network trained by backpropagation",
+    ),
+    "lookup": Entry(
+        "zoo.lookup",
+        "LookupMemory",
+        "yardstick",
+        "a table of all patterns, searched for the nearest",
+    ),
 }
 """Short name: the network it stands for, in the order of comparisons."""
 
@@ -125,11 +261,15 @@ ON_REQUEST = frozenset(
         "rnn",
     ]
 )
-"""Networks that a comparison takes only where they are named, such as those whose trials take minutes."""
+"""Networks that a comparison takes only where they are named, such as those whose trials take
+minutes.
+"""
 
 
 GIVEN = {"ThresholdNetwork": "networks.given"}
-"""Classes whose networks are given, not learned, with their modules: model files hold them, grids and comparisons do not."""
+"""Classes whose networks are given, not learned, with their modules: model files hold them, grids
+and comparisons do not.
+"""
 
 
 def network_names(family: Family | None = None) -> list[str]:
@@ -178,7 +318,9 @@ def parameters_of(name: str) -> dict[str, Any]:
     """Return the parameters of a network with their default values."""
     entry = _entry(name)
     signature = inspect.signature(network_class(name))
-    return {each.name: each.default for each in signature.parameters.values()} | dict(entry.parameters)
+    return {each.name: each.default for each in signature.parameters.values()} | dict(
+        entry.parameters
+    )
 
 
 def make_network(name: str, **parameters: Any) -> SequenceMemory:

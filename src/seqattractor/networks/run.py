@@ -1,4 +1,6 @@
-"""Runs of a network, step after step: behind `recall`, `score`, `basin`, `robustness_curve` and `find_attractors`."""
+"""Runs of a network, step after step: behind `recall`, `score`, `basin`, `robustness_curve` and
+`find_attractors`.
+"""
 
 from __future__ import annotations
 
@@ -34,13 +36,19 @@ class WrongAnswerError(ValueError):
 
 
 class Run:
-    """A batch of runs of one network: the last `order` patterns of each, (B, order * N), and its slow or latent variables.
+    """A batch of runs of one network: the last `order` patterns of each, (B, order * N), and its
+    slow or latent variables.
 
     With `remember`, the successor of a state that was computed before may be looked up.
     """
 
     def __init__(
-        self, net: SequenceMemory, states: Patterns, memory: NDArray[Any] | None = None, *, remember: bool = True
+        self,
+        net: SequenceMemory,
+        states: Patterns,
+        memory: NDArray[Any] | None = None,
+        *,
+        remember: bool = True,
     ) -> None:
         self.net = net
         self.states = states.copy()
@@ -51,7 +59,9 @@ class Run:
         """The numbers of the states among the known ones."""
 
     def step(self, noise: int = 0, rng: np.random.Generator | None = None) -> Patterns:
-        """Make one step, after flipping `noise` units of the newest pattern, and return the new patterns, (B, N)."""
+        """Make one step, after flipping `noise` units of the newest pattern, and return the new
+        patterns, (B, N).
+        """
         N = self.net.n_features_in_
         if noise:
             self.states, self._at = self.states.copy(), None
@@ -61,7 +71,8 @@ class Run:
         else:
             self._step_from(self._known)
         if self._may_know and self._known is None:
-            # Cues differ, and nothing is gained at the first step. Afterwards runs meet each other, and come back.
+            # Cues differ, and nothing is gained at the first step. Afterwards runs meet each other,
+            # and come back.
             self._known = KnownStates(self.states.shape[1])
         return self.states[:, -N:]
 
@@ -71,7 +82,9 @@ class Run:
         return np.concatenate([states[:, self.net.n_features_in_ :], following], axis=1)
 
     def _step_from(self, known: KnownStates) -> None:
-        """Make one step, and compute the successor of a state only once, whichever runs come to it, and how often."""
+        """Make one step, and compute the successor of a state only once, whichever runs come to it,
+        and how often.
+        """
         at = known.number(self.states) if self._at is None else self._at
         following = known.successors[at]
         new = np.flatnonzero(following == UNKNOWN)
@@ -85,16 +98,25 @@ class Run:
             self._may_know, self._known, self._at = False, None, None
 
     def _checked(self, following: Any, runs: int) -> Patterns:
-        """Return patterns as int8, or raise an error if a network of the user's returned anything else."""
+        """Return patterns as int8, or raise an error if a network of the user's returned anything
+        else.
+        """
         name = f"{type(self.net).__name__}.next_patterns"
         wanted = (runs, self.net.n_features_in_)
         if following is None:
-            raise WrongAnswerError(f"{name} returned None; let it return the next patterns, an array of the shape {wanted}.")
+            raise WrongAnswerError(
+                f"{name} returned None; let it return the next patterns, an array of the shape "
+                f"{wanted}."
+            )
         answer: NDArray[Any] = np.asarray(following)
         if answer.shape != wanted:
-            raise WrongAnswerError(f"{name} returned patterns of the shape {answer.shape} where {wanted} was wanted.")
+            raise WrongAnswerError(
+                f"{name} returned patterns of the shape {answer.shape} where {wanted} was wanted."
+            )
         if answer.dtype.kind not in "biuf" or not np.all(answer * answer == 1):
-            raise WrongAnswerError(f"{name} returned {_strange(answer)}; patterns are of -1 and +1.")
+            raise WrongAnswerError(
+                f"{name} returned {_strange(answer)}; patterns are of -1 and +1."
+            )
         return answer.astype(np.int8, copy=False)
 
 
@@ -107,17 +129,34 @@ def _strange(answer: NDArray[Any]) -> str:
     if not np.all(np.isfinite(strange)):
         return f"NaN or infinity ({np.sum(~np.isfinite(strange))} {many})"
     if not np.any(strange):
-        return f"zeros ({strange.size} {many}; a field of exactly 0 counts as +1, as in np.where(field >= 0, 1, -1))"
-    return f"values other than -1 and +1, such as {strange[strange != 0][0]:g} ({strange.size} {many}; take their sign)"
+        return (
+            f"zeros ({strange.size} {many}; a field of exactly 0 counts as +1, as in "
+            "np.where(field >= 0, 1, -1))"
+        )
+    return (
+        f"values other than -1 and +1, such as {strange[strange != 0][0]:g} ({strange.size} "
+        f"{many}; take their sign)"
+    )
 
 
 def started(net: SequenceMemory, states: Patterns) -> NDArray[Any] | None:
-    """Return the slow or latent variables with which runs start, a row for each, or raise if they are no array of rows."""
+    """Return the slow or latent variables with which runs start, a row for each, or raise if they
+    are no array of rows.
+    """
     memory = net.start(states)
-    if memory is not None and (not isinstance(memory, np.ndarray) or memory.shape[:1] != (len(states),)):
-        found = f"an array of the shape {memory.shape}" if isinstance(memory, np.ndarray) else f"{type(memory).__name__}"
+    if memory is not None and (
+        not isinstance(memory, np.ndarray) or memory.shape[:1] != (len(states),)
+    ):
+        found = (
+            f"an array of the shape {memory.shape}"
+            if isinstance(memory, np.ndarray)
+            else f"{type(memory).__name__}"
+        )
         wanted = f"an array with a row for each of {len(states)} runs"
-        raise WrongAnswerError(f"{type(net).__name__}.start returned {found} where {wanted} or None was wanted.", "start")
+        raise WrongAnswerError(
+            f"{type(net).__name__}.start returned {found} where {wanted} or None was wanted.",
+            "start",
+        )
     return memory
 
 
@@ -137,7 +176,9 @@ def led_memory(net: SequenceMemory, transitions: Transitions) -> NDArray[Any] | 
 
 
 def states_along(net: SequenceMemory, cues: Patterns, steps: int) -> Iterator[Patterns]:
-    """Yield the states of runs from cues, (B, N), and then those after each of at most `steps` steps."""
+    """Yield the states of runs from cues, (B, N), and then those after each of at most `steps`
+    steps.
+    """
     run = Run(net, cues, remember=False)
     yield run.states
     for _ in range(min(SOON, steps)):
@@ -153,7 +194,9 @@ def states_along(net: SequenceMemory, cues: Patterns, steps: int) -> Iterator[Pa
         if len(path) < ahead and left > 0:  # there is no walk, or the next step is not decided
             left -= 1
             yield run.step()
-            walk = walk if len(path) >= SOON else None  # ties everywhere: weights that are multiples of a number such as 0.001
+            walk = (
+                walk if len(path) >= SOON else None
+            )  # ties everywhere: weights that are multiples of a number such as 0.001
         ahead = min(2 * ahead, _AT_ONCE)
 
 
@@ -165,7 +208,9 @@ def _walk_of(net: SequenceMemory) -> Walk | None:
     from seqattractor.engine.firing import find_walk
 
     hidden, visible = layers
-    return find_walk((hidden.weights, hidden.offset), (visible.weights, visible.offset), silent=hidden.low)
+    return find_walk(
+        (hidden.weights, hidden.offset), (visible.weights, visible.offset), silent=hidden.low
+    )
 
 
 def names_of(states: Patterns) -> list[bytes]:
@@ -176,12 +221,16 @@ def names_of(states: Patterns) -> list[bytes]:
 
 
 def leads_on_by_state(net: SequenceMemory) -> bool:
-    """Return whether the class itself, not a base, declares that the same state always has the same successor."""
+    """Return whether the class itself, not a base, declares that the same state always has the same
+    successor.
+    """
     return bool(vars(type(net)).get("deterministic", False)) and "next_patterns" not in vars(net)
 
 
 def goes_by_state(net: SequenceMemory, states: Patterns) -> bool:
-    """Return whether a run from some states depends on these alone: it also carries nothing from step to step."""
+    """Return whether a run from some states depends on these alone: it also carries nothing from
+    step to step.
+    """
     return leads_on_by_state(net) and net.start(states) is None
 
 
@@ -201,22 +250,30 @@ class KnownStates:
 
     @property
     def is_full(self) -> bool:
-        """Whether there are more states than it pays to cache: runs that find so many do not come back to them."""
+        """Whether there are more states than it pays to cache: runs that find so many do not come
+        back to them.
+        """
         return len(self) > self.most
 
     def number(self, states: Patterns) -> Ids:
         """Return the numbers of states, (B, width) -> (B,); equal states have the same one."""
         known, numbers = len(self), self._numbers
-        given = np.array([numbers.setdefault(name, len(numbers)) for name in names_of(states)], dtype=np.int64)
+        given = np.array(
+            [numbers.setdefault(name, len(numbers)) for name in names_of(states)], dtype=np.int64
+        )
         if len(self) > known:
             self._grow()
             self.states[given] = states
         return given
 
     def _grow(self) -> None:
-        """Allocate a row for every number; the rows double, so that each is moved only a few times."""
+        """Allocate a row for every number; the rows double, so that each is moved only a few
+        times.
+        """
         rows = len(self.states)
         if len(self) > rows:
             more = max(2 * rows, len(self), _SMALLEST) - rows
-            self.states = np.concatenate([self.states, np.empty((more, self.states.shape[1]), dtype=np.int8)])
+            self.states = np.concatenate(
+                [self.states, np.empty((more, self.states.shape[1]), dtype=np.int8)]
+            )
             self.successors = np.concatenate([self.successors, np.full(more, UNKNOWN)])

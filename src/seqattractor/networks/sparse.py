@@ -1,4 +1,6 @@
-"""SparseSequenceAttractor: the paper's architecture with sparse hidden codes, and about ten times its capacity."""
+"""SparseSequenceAttractor: the paper's architecture with sparse hidden codes, and about ten times
+its capacity.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,9 @@ Auto = Literal["auto"]
 
 _MOST_COMPARED = 1000  # patterns whose nearest neighbour is looked for
 _NEAR = 0.1  # of the input units: patterns that lie nearer to each other are learned clean first
-_NEAREST = 16  # units: patterns that lie nearer still, such as frames of a film in which little moves, are learned without noise
+# units: patterns that lie nearer still, such as frames of a film in which little moves, are learned
+# without noise
+_NEAREST = 16
 _TINY = 32  # inputs up to which a few flips may turn one stored pattern into another, or nearly so
 _LARGEST_BIAS = 2**15  # its square, and sums of it over many units, are counted in 32 bits
 
@@ -47,36 +51,41 @@ _LARGEST_BIAS = 2**15  # its square, and sums of it over many units, are counted
 @final
 @dataclass(eq=False, repr=False)
 class SparseSequenceAttractor(OnlineMemory):
-    """A sequence memory of threshold neurons with few active hidden neurons; it stores more patterns than it has hidden neurons.
+    """A sequence memory of threshold neurons with few active hidden neurons; it stores more
+    patterns than it has hidden neurons.
 
     Hidden neurons are 0 or 1 and have a bias; visible ones are -1 or +1::
 
         zeta = H(U [xi; b])          xi' = sign(V zeta)
 
-    Learning is as local as the paper's: every weight changes by presynaptic activity x postsynaptic target x an error of 0 or
-    1, one transition at a time. `seqattractor.engine.sparse.rule` has the rule in plain numpy, and the guide explains why
-    each part is there. Values that are "auto" are chosen from N, M, the number of transitions and the data; the choices
-    are in fitted attributes of the same name with ``_``.
+    Learning is as local as the paper's: every weight changes by presynaptic activity x postsynaptic
+    target x an error of 0 or 1, one transition at a time. `seqattractor.engine.sparse.rule` has the
+    rule in plain numpy, and the guide explains why each part is there. Values that are "auto" are
+    chosen from N, M, the number of transitions and the data; the choices are in fitted attributes
+    of the same name with ``_``.
 
     Parameters
     ----------
     n_hidden : int or "auto"
-        M, the number of hidden neurons. With "auto" `fit` chooses it as in `SequenceAttractor`; `n_hidden_` is the number chosen.
+        M, the number of hidden neurons. With "auto" `fit` chooses it as in `SequenceAttractor`;
+        `n_hidden_` is the number chosen.
     n_winners : int or "auto"
-        k: how many hidden neurons should be active for each transition. "auto" is one in 250 (without noise, one in 200), but at
-        least three; with noise from the start there are fewer where each neuron would get too many patterns for its inputs.
+        k: how many hidden neurons should be active for each transition. "auto" is one in 250
+        (without noise, one in 200), but at least three; with noise from the start there are fewer
+        where each neuron would get too many patterns for its inputs.
     code : {"winners", "thresholds"}
-        Targets are the k neurons with the highest score, or all with a score above their threshold (k on average).
+        Targets are the k neurons with the highest score, or all with a score above their threshold
+        (k on average).
     target_from : {"current", "next", "auto"}
-        Whether a hidden neuron's score comes from the random projection P of x(t), or of x(t+1) as in the paper. x(t) eases
-        the task of U, x(t+1) that of V. "auto" takes x(t+1) if there is no noise and there are no more transitions than input
-        units, so that U has an easy task anyway.
+        Whether a hidden neuron's score comes from the random projection P of x(t), or of x(t+1) as
+        in the paper. x(t) eases the task of U, x(t+1) that of V. "auto" takes x(t+1) if there is no
+        noise and there are no more transitions than input units, so that U has an easy task anyway.
     learned_drive : bool or "auto"
-        Whether P is learned, too, and moves towards the patterns that its neuron is chosen for, so that a neuron stands for
-        patterns that are alike. P is then that of x(t).
+        Whether P is learned, too, and moves towards the patterns that its neuron is chosen for, so
+        that a neuron stands for patterns that are alike. P is then that of x(t).
     learned_feedback : float or "auto"
-        lambda: how much the learned feedback Q x(t+1) adds to a hidden neuron's score while targets are chosen, so that neurons
-        are chosen that are already close to x(t+1). 0 for none.
+        lambda: how much the learned feedback Q x(t+1) adds to a hidden neuron's score while targets
+        are chosen, so that neurons are chosen that are already close to x(t+1). 0 for none.
     bias : int or "auto"
         b: strength of the constant unit that feeds hidden neurons. 0 takes it away.
     noise : int or "auto"
@@ -86,8 +95,9 @@ class SparseSequenceAttractor(OnlineMemory):
         first and `max_epochs` is "auto", U practises for larger and larger margins instead, and
         nothing is flipped.
     clean_first : bool or "auto"
-        Whether clean patterns are learned first, and practised with noise, or with larger and larger margins, only then. "auto"
-        does so for patterns that lie near each other, such as pictures, whose hidden neurons would otherwise fall silent.
+        Whether clean patterns are learned first, and practised with noise, or with larger and
+        larger margins, only then. "auto" does so for patterns that lie near each other, such as
+        pictures, whose hidden neurons would otherwise fall silent.
     kappa : float
         The margin of visible neurons, and of hidden neurons that should be silent.
     kappa_active : float or "auto"
@@ -99,10 +109,11 @@ class SparseSequenceAttractor(OnlineMemory):
     decay : bool or "auto"
         Whether the rates fall linearly to zero.
     homeostasis : float or "auto"
-        By how much a hidden neuron's threshold rises each time it is chosen, at first; 0 for no fair use.
+        By how much a hidden neuron's threshold rises each time it is chosen, at first; 0 for no
+        fair use.
     redraw : float
-        How random the new targets of a pattern are that cannot be decoded (as a multiple of the spread of the drive); 0 for no
-        redraw.
+        How random the new targets of a pattern are that cannot be decoded (as a multiple of the
+        spread of the drive); 0 for no redraw.
     redraw_tolerance : float or "auto"
         The fraction of wrong visible neurons above which a pattern counts as not decoded.
     max_epochs : int or "auto"
@@ -120,8 +131,8 @@ class SparseSequenceAttractor(OnlineMemory):
     engine : {"exact", "reference"}
         The compiled kernels, or the plain loop. Both give the same weights bit for bit.
     verbose : int
-        1 shows a bar on a terminal and in a notebook, and elsewhere prints a line after 2 s, every 10 s and at the end; 2 prints
-        a line every epoch.
+        1 shows a bar on a terminal and in a notebook, and elsewhere prints a line after 2 s, every
+        10 s and at the end; 2 prints a line every epoch.
 
     Attributes
     ----------
@@ -142,7 +153,8 @@ class SparseSequenceAttractor(OnlineMemory):
     n_iter_ : int
         Epochs run.
     converged_ : bool
-        Whether the last epoch was free of noise and errors: every transition is made from its clean pattern, with a margin.
+        Whether the last epoch was free of noise and errors: every transition is made from its clean
+        pattern, with a margin.
     n_hidden_ : int
         M, as given or chosen.
     n_features_in_, order_ : int
@@ -159,8 +171,9 @@ class SparseSequenceAttractor(OnlineMemory):
     all that `fit` does. What is "auto" is chosen in the first call, without a second try: give
     ``noise=0`` to a tiny network.
 
-    A state that is far from all stored ones may leave every hidden neuron silent. Visible fields are then zero, and as
-    everywhere sign(0) = +1: the next pattern is +1 in all units, whatever was learned. ``net.hidden(state).any()`` is then False.
+    A state that is far from all stored ones may leave every hidden neuron silent. Visible fields
+    are then zero, and as everywhere sign(0) = +1: the next pattern is +1 in all units, whatever was
+    learned. ``net.hidden(state).any()`` is then False.
 
     Examples
     --------
@@ -199,7 +212,9 @@ class SparseSequenceAttractor(OnlineMemory):
     engine: Literal["exact", "reference"] = "exact"
     verbose: int = 0
 
-    _usual_epochs: ClassVar[int] = 750  # 500 with noise, as in the paper without, and the practice of V
+    _usual_epochs: ClassVar[int] = (
+        750  # 500 with noise, as in the paper without, and the practice of V
+    )
 
     deterministic = True
     _arrays: ClassVar[dict[str, str]] = {
@@ -239,14 +254,25 @@ class SparseSequenceAttractor(OnlineMemory):
         "homeostasis_": "number",
     }
 
-    def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int] | None:
-        """Learn from scratch; with noise every epoch has errors, so those are counted that are left without it."""
+    def fit_transitions(
+        self, transitions: Transitions, callback: ProgressCallback | None = None
+    ) -> tuple[int, int] | None:
+        """Learn from scratch; with noise every epoch has errors, so those are counted that are left
+        without it.
+        """
         if is_auto(self.n_hidden):
             return fit_smallest(self, transitions, callback)
         wrong = self._learn(transitions, self.noise, callback)
         stopped = self.n_iter_ < self.max_epochs_
-        if wrong and not stopped and self.noise == "auto" and self.noise_ and transitions.inputs.shape[1] <= _TINY:
-            # One flip of two units makes another pattern of XOR. What noise hides can be learned without it.
+        if (
+            wrong
+            and not stopped
+            and self.noise == "auto"
+            and self.noise_
+            and transitions.inputs.shape[1] <= _TINY
+        ):
+            # One flip of two units makes another pattern of XOR. What noise hides can be learned
+            # without it.
             with_noise = dict(vars(self))
             fewer = self._learn(transitions, 0, callback)
             if fewer >= wrong:
@@ -254,7 +280,9 @@ class SparseSequenceAttractor(OnlineMemory):
             wrong = min(wrong, fewer)
         return 0, wrong
 
-    def _learn(self, transitions: Transitions, noise: int | Auto, callback: ProgressCallback | None) -> int:
+    def _learn(
+        self, transitions: Transitions, noise: int | Auto, callback: ProgressCallback | None
+    ) -> int:
         """Learn from scratch with some noise; returns the number of wrong units that are left."""
         self._init_with(transitions, noise)
         check_memory(300 * self.max_epochs_, f"a record of {self.max_epochs_} epochs")
@@ -276,7 +304,9 @@ class SparseSequenceAttractor(OnlineMemory):
             learned_drive=self.learned_drive_,
             clean_first=self.clean_first_,
             homeostasis=float(self.homeostasis_),
-            redraw_above=self.redraw_tolerance_ * self.n_features_in_ if self.redraw > 0 else math.inf,
+            redraw_above=self.redraw_tolerance_ * self.n_features_in_
+            if self.redraw > 0
+            else math.inf,
             patient=is_auto(self.max_epochs),
         )
 
@@ -285,7 +315,9 @@ class SparseSequenceAttractor(OnlineMemory):
         return respond(self.V_, self._hidden_states(states))
 
     def _hidden_states(self, states: Patterns) -> Patterns:
-        """The hidden states of a batch, eq. (2) with 0 for silent: (B, order * N) -> (B, M). Dyadic weights: sums are exact."""
+        """The hidden states of a batch, eq. (2) with 0 for silent: (B, order * N) -> (B, M). Dyadic
+        weights: sums are exact.
+        """
         return respond(self.U_, states, self.hidden_bias_, silent=0)
 
     def layers(self) -> tuple[Layer, Layer]:
@@ -300,11 +332,15 @@ class SparseSequenceAttractor(OnlineMemory):
 
     @property
     def _hidden_left(self) -> int:
-        """Updates of hidden neurons in the last epoch without noise; with noise every epoch has some."""
+        """Updates of hidden neurons in the last epoch without noise; with noise every epoch has
+        some.
+        """
         return 0 if self.noise_ else self._last_errors()[0]
 
     def _init_learning(self, transitions: Transitions) -> None:
-        """Settle what is "auto", draw P, U and V, and put thresholds at each neuron's mean drive."""
+        """Settle what is "auto", draw P, U and V, and put thresholds at each neuron's mean
+        drive.
+        """
         self._init_with(transitions, self.noise)
 
     def _init_with(self, transitions: Transitions, noise: int | Auto) -> None:
@@ -313,7 +349,9 @@ class SparseSequenceAttractor(OnlineMemory):
         M = self.n_hidden_ = given_size(self)
         self.max_epochs_ = self._epoch_limit
         for name, value in choose_defaults(self, inputs, targets, noise).items():
-            setattr(self, f"{name}_", value.item() if isinstance(value, np.generic) else value)  # int8 would overflow
+            setattr(
+                self, f"{name}_", value.item() if isinstance(value, np.generic) else value
+            )  # int8 would overflow
         check_in_steps(self.eta_hidden_, kappa=self.kappa, kappa_active=self.kappa_active_)
         check_in_steps(self.eta_visible_, kappa=self.kappa)
         rng = as_generator(self.random_state)
@@ -323,10 +361,17 @@ class SparseSequenceAttractor(OnlineMemory):
             check_memory(12 * n**2, f"learning {n} transitions, of which every two are compared")
         self.hidden_unit_, self.hidden_step_ = _in_units(self.eta_hidden_, self.decay_)
         self.visible_unit_, self.visible_step_ = _in_units(self.eta_visible_, self.decay_)
-        # Multiples of a power of two add up without rounding, so that the drive does not depend on the order of a sum.
+        # Multiples of a power of two add up without rounding, so that the drive does not depend on
+        # the order of a sum.
         P = rng.standard_normal((M, N if self.target_from_ == "next" else n_in))
-        self.P_: Weights = np.rint(P * (PROTOTYPE / 8)) / PROTOTYPE if self.learned_drive_ else np.rint(P * 2**20) / 2**20
-        self.U_: Weights = np.rint(rng.standard_normal((M, n_in)) * self.hidden_step_) * self.hidden_unit_
+        self.P_: Weights = (
+            np.rint(P * (PROTOTYPE / 8)) / PROTOTYPE
+            if self.learned_drive_
+            else np.rint(P * 2**20) / 2**20
+        )
+        self.U_: Weights = (
+            np.rint(rng.standard_normal((M, n_in)) * self.hidden_step_) * self.hidden_unit_
+        )
         self.V_: Weights = np.zeros((N, M))  # and Q with it: from then on they get the same updates
         self.hidden_bias_: Weights = np.zeros(M)
         drive = self._raw_drive(inputs, targets)
@@ -342,12 +387,16 @@ class SparseSequenceAttractor(OnlineMemory):
         self._no_errors_yet(hidden=True)
 
     def _raw_drive(self, inputs: Patterns, targets: Patterns) -> NDArray[np.float64]:
-        """P applied to the pattern that targets come from, shape (n, M); if P is learned, as a multiple of its length."""
+        """P applied to the pattern that targets come from, shape (n, M); if P is learned, as a
+        multiple of its length.
+        """
         source = targets if self.target_from_ == "next" else inputs
         drive = np.asarray(field(self.P_, source))
         return drive / np.sqrt(np.sum(self.P_**2, axis=1)) if self.learned_drive_ else drive
 
-    def _run_epochs(self, transitions: Transitions, epochs: list[Epoch], callback: ProgressCallback | None) -> None:
+    def _run_epochs(
+        self, transitions: Transitions, epochs: list[Epoch], callback: ProgressCallback | None
+    ) -> None:
         """Run epochs, in whole numbers, and set the result."""
         inputs, targets = transitions.inputs, transitions.targets
         settings = self._settings()
@@ -368,7 +417,11 @@ class SparseSequenceAttractor(OnlineMemory):
             redrawn=np.zeros(n, dtype=np.bool_),
             raised=np.zeros(M, dtype=np.int64),
         )
-        drive = np.zeros((n, 0)) if self.learned_drive_ else self._raw_drive(inputs, targets) / self.drive_scale_
+        drive = (
+            np.zeros((n, 0))
+            if self.learned_drive_
+            else self._raw_drive(inputs, targets) / self.drive_scale_
+        )
         errors, self.converged_ = learn_sparse(
             inputs,
             targets,
@@ -410,7 +463,9 @@ class SparseSequenceAttractor(OnlineMemory):
         most = LADDER[-1] if is_auto(self.n_hidden) else int(self.n_hidden)
         if not is_auto(self.n_winners) and check_count(self.n_winners, "n_winners") > most:
             which = "which is chosen up to" if is_auto(self.n_hidden) else "which is"
-            raise ValueError(f"n_winners must be at most n_hidden, {which} {most}, but it is {self.n_winners}.")
+            raise ValueError(
+                f"n_winners must be at most n_hidden, {which} {most}, but it is {self.n_winners}."
+            )
         check_choice(self.code, "code", ("winners", "thresholds"))
         check_choice(self.target_from, "target_from", ("current", "next", "auto"))
         check_choice(self.engine, "engine", ("exact", "reference"))
@@ -424,33 +479,53 @@ class SparseSequenceAttractor(OnlineMemory):
             if not is_auto(getattr(self, name)):
                 check_positive(getattr(self, name), name)
         for name in ("clean_first", "decay", "learned_drive"):
-            if not is_auto(getattr(self, name)) and not isinstance(getattr(self, name), (bool, np.bool_)):
-                raise TypeError(f"{name} must be True, False or 'auto', but it is {say(getattr(self, name))}.")
+            if not is_auto(getattr(self, name)) and not isinstance(
+                getattr(self, name), (bool, np.bool_)
+            ):
+                raise TypeError(
+                    f"{name} must be True, False or 'auto', but it is {say(getattr(self, name))}."
+                )
         if self.learned_drive is True and self.target_from == "next":
-            raise ValueError("learned_drive is for a P that reads x(t), not x(t+1): leave target_from at 'auto' or 'current'.")
+            raise ValueError(
+                "learned_drive is for a P that reads x(t), not x(t+1): leave target_from at 'auto' "
+                "or 'current'."
+            )
         for name in ("learned_feedback", "homeostasis"):
             if not is_auto(getattr(self, name)):
                 check_not_negative(getattr(self, name), name)
         check_not_negative(self.redraw, "redraw")
-        if not is_auto(self.redraw_tolerance) and not 0 <= check_number(self.redraw_tolerance, "redraw_tolerance") <= 1:
-            raise ValueError(f"redraw_tolerance is a fraction, 0 to 1, but it is {self.redraw_tolerance}.")
+        if (
+            not is_auto(self.redraw_tolerance)
+            and not 0 <= check_number(self.redraw_tolerance, "redraw_tolerance") <= 1
+        ):
+            raise ValueError(
+                f"redraw_tolerance is a fraction, 0 to 1, but it is {self.redraw_tolerance}."
+            )
 
     def traits(self) -> Traits:
         """Return the traits: weights are learned online, from the activity at their two ends."""
-        return Traits(weights=("U_", "hidden_bias_", "V_"), stores_patterns=False, online=True, local=True)
+        return Traits(
+            weights=("U_", "hidden_bias_", "V_"), stores_patterns=False, online=True, local=True
+        )
 
 
 # What "auto" means: values from N, M, the number of transitions and the data.
 
 
-def choose_defaults(net: SparseSequenceAttractor, inputs: Patterns, targets: Patterns, noise: int | Auto) -> dict[str, Any]:
-    """Return a value for every option of `net` that may be "auto", for transitions from `inputs` to `targets`."""
+def choose_defaults(
+    net: SparseSequenceAttractor, inputs: Patterns, targets: Patterns, noise: int | Auto
+) -> dict[str, Any]:
+    """Return a value for every option of `net` that may be "auto", for transitions from `inputs` to
+    `targets`.
+    """
     n, n_in = inputs.shape
     distance = typical_distance(inputs)
     clean_first = distance < _NEAR * n_in if net.clean_first == "auto" else bool(net.clean_first)
     noise = _default_noise(n / net.n_hidden, n_in, distance) if noise == "auto" else int(noise)
     if noise > n_in:
-        raise ValueError(f"noise must be at most {n_in}, the number of input units, but it is {noise}.")
+        raise ValueError(
+            f"noise must be at most {n_in}, the number of input units, but it is {noise}."
+        )
     values: dict[str, Any] = {
         "bias": max(1, round(math.sqrt(n_in) / 2)),
         "noise": noise,
@@ -470,7 +545,9 @@ def choose_defaults(net: SparseSequenceAttractor, inputs: Patterns, targets: Pat
     return values
 
 
-def _for_noise(net: SparseSequenceAttractor, n: int, n_in: int, N: int, alike: float) -> dict[str, Any]:
+def _for_noise(
+    net: SparseSequenceAttractor, n: int, n_in: int, N: int, alike: float
+) -> dict[str, Any]:
     """For patterns that lie far from each other: noise from the start, all of P and Q learned."""
     M, eta_visible = int(net.n_hidden), 10.0
     load = n / M
@@ -483,7 +560,8 @@ def _for_noise(net: SparseSequenceAttractor, n: int, n_in: int, N: int, alike: f
         "eta_visible": eta_visible,
         "decay": True,
         "learned_drive": net.target_from != "next",
-        "learned_feedback": _weight_of_feedback(load, n_in, M, alike) / (eta_visible * math.sqrt(N)),
+        "learned_feedback": _weight_of_feedback(load, n_in, M, alike)
+        / (eta_visible * math.sqrt(N)),
         "homeostasis": 0.3,
     }
 
@@ -494,7 +572,8 @@ def _for_pictures(net: SparseSequenceAttractor, n_in: int, N: int) -> dict[str, 
     return {
         "n_winners": _winners(net, 250),
         "target_from": "current",
-        "kappa_active": (1.2 if net.max_epochs == "auto" else 1.4) * net.kappa,  # without noise; with it
+        "kappa_active": (1.2 if net.max_epochs == "auto" else 1.4)
+        * net.kappa,  # without noise; with it
         "active_weight": 1,
         "eta_hidden": 1.0 / n_in,
         "eta_visible": eta_visible,
@@ -505,7 +584,9 @@ def _for_pictures(net: SparseSequenceAttractor, n_in: int, N: int) -> dict[str, 
     }
 
 
-def _without_noise(net: SparseSequenceAttractor, n: int, n_in: int, distance: float) -> dict[str, Any]:
+def _without_noise(
+    net: SparseSequenceAttractor, n: int, n_in: int, distance: float
+) -> dict[str, Any]:
     """Without noise: constant rates, P random, no feedback; larger steps for similar frames."""
     return {
         "n_winners": _winners(net, 200),
@@ -543,7 +624,11 @@ def _weight_of_feedback(load: float, n_in: int, n_hidden: int, alike: float) -> 
     # inputs. Patterns that are alike, or more than 2M, need more feedback.
     with_room = min(max((1.55 - load) / 0.15, 0.0), 1.0)
     many = min(max(math.log2(n_in / 50), 0.0), 1.0)
-    crowded: float = 0.21 * min(max(5 * n_in / n_hidden, 1.0), 3.0) ** (0.8 * many) * min(max(alike / 1.1, 1.0), 2.0) ** 2
+    crowded: float = (
+        0.21
+        * min(max(5 * n_in / n_hidden, 1.0), 3.0) ** (0.8 * many)
+        * min(max(alike / 1.1, 1.0), 2.0) ** 2
+    )
     return (crowded + (0.6 - crowded) * with_room) * min(max(1.0, load / 1.9) ** 6, 10.0)
 
 
@@ -573,7 +658,9 @@ def how_alike(patterns: Patterns, distance: float) -> float:
 
 
 def typical_distance(patterns: Patterns) -> float:
-    """The median, over patterns, of the number of units in which the nearest different pattern differs."""
+    """The median, over patterns, of the number of units in which the nearest different pattern
+    differs.
+    """
     different = patterns[np.unique(as_items(patterns), return_index=True)[1]].astype(np.float32)
     some = different[:: max(1, len(different) // _MOST_COMPARED)]
     products = some @ different.T

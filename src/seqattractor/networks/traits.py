@@ -1,4 +1,6 @@
-"""The traits of a network that are listed beside its results, and its layers of threshold neurons."""
+"""The traits of a network that are listed beside its results, and its layers of threshold
+neurons.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,8 @@ class Traits:
     Parameters
     ----------
     weights : tuple of str, optional
-        The fitted arrays that recall needs; by default all except the records of learning (``..._errors_``).
+        The fitted arrays that recall needs; by default all except the records of learning
+        (``..._errors_``).
     stores_patterns : bool, optional
         Whether the patterns themselves are the weights, with a unit for each.
     online : bool, optional
@@ -55,7 +58,8 @@ class Traits:
     dwells : bool
         Whether it stays at each pattern for several steps, so that repeated states count once.
     steps_per_pattern : int
-        How many steps it may take from one stored pattern to the next before it counts as stuck, if it dwells.
+        How many steps it may take from one stored pattern to the next before it counts as stuck, if
+        it dwells.
     note : str
         Anything else to list.
 
@@ -88,8 +92,9 @@ class Layer:
     kappa : float or None
         The margin that the layer was trained for, if it was.
     rounded : bool
-        Whether the network itself computes its sums otherwise, such as from products with the activity of a neuron. They
-        may then differ from these even where these are exact, so rounding counts against every neuron.
+        Whether the network itself computes its sums otherwise, such as from products with the
+        activity of a neuron. They may then differ from these even where these are exact, so
+        rounding counts against every neuron.
 
     Examples
     --------
@@ -113,7 +118,10 @@ class Layer:
 
     def __repr__(self) -> str:
         neurons, inputs = self.weights.shape
-        return f"Layer({neurons} threshold neurons, {inputs} inputs, states {self.low} and {self.high})"
+        return (
+            f"Layer({neurons} threshold neurons, {inputs} inputs, states {self.low} and "
+            f"{self.high})"
+        )
 
     def fields(self, inputs: NDArray[Any]) -> Array:
         """Return the field of each neuron.
@@ -155,7 +163,9 @@ class Layer:
 
     @cached_property
     def slack(self) -> Array:
-        """A bound of the rounding error of each field, shape (neurons,), for any inputs of -1, 0 and 1."""
+        """A bound of the rounding error of each field, shape (neurons,), for any inputs of -1, 0
+        and 1.
+        """
         return self.slack_of(np.ones(self.weights.shape[1], dtype=np.int8))
 
     def slack_of(self, inputs: NDArray[np.int8]) -> Array:
@@ -182,7 +192,10 @@ class Layer:
 
     @cached_property
     def _whole(self) -> bool:
-        """Whether all weights and offsets are whole numbers, and are what the network itself adds up."""
+        """Whether all weights and offsets are whole numbers, and are what the network itself adds
+        up.
+        """
         return not self.rounded and bool(
-            np.all(self.weights == np.rint(self.weights)) and np.all(self.offset == np.rint(self.offset))
+            np.all(self.weights == np.rint(self.weights))
+            and np.all(self.offset == np.rint(self.offset))
         )

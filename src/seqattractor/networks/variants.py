@@ -1,4 +1,6 @@
-"""Variants of the paper's network: with a fixed U, with a Hebbian V, and with hidden targets that learn."""
+"""Variants of the paper's network: with a fixed U, with a Hebbian V, and with hidden targets that
+learn.
+"""
 
 from __future__ import annotations
 
@@ -19,14 +21,17 @@ from seqattractor.sequences import Patterns, Transitions
 class FixedHiddenNetwork(SequenceAttractor):
     """The paper's ablation in which U stays at its random start and only V learns.
 
-    Attributes are those of `SequenceAttractor`. Hidden neurons have no targets, and hidden biases are drawn as U is.
+    Attributes are those of `SequenceAttractor`. Hidden neurons have no targets, and hidden biases
+    are drawn as U is.
 
     Parameters
     ----------
-    n_hidden, kappa, eta, bias, init_scale, max_epochs, target_threshold, input_threshold, order, on_conflict, random_state, \
+    n_hidden, kappa, eta, bias, init_scale, max_epochs, target_threshold, input_threshold, order,
+    on_conflict, random_state, \
 engine, n_jobs, warm_start, verbose
-        As in `SequenceAttractor`, but `target_threshold` has no effect. If `input_threshold` is not 0, U is standard normal
-        whatever `init_scale` is, as in the paper, since the threshold is counted in its units.
+        As in `SequenceAttractor`, but `target_threshold` has no effect. If `input_threshold` is not
+        0, U is standard normal whatever `init_scale` is, as in the paper, since the threshold is
+        counted in its units.
 
     Examples
     --------
@@ -53,13 +58,16 @@ engine, n_jobs, warm_start, verbose
 
 @final
 class HebbianReadoutNetwork(FixedHiddenNetwork):
-    """The paper's ablation in which U stays at its random start and V is Hebbian, V = sum_t x(t+1) y(t)^T.
+    """The paper's ablation in which U stays at its random start and V is Hebbian, V = sum_t x(t+1)
+    y(t)^T.
 
-    Attributes are those of `SequenceAttractor`. V is learned in one epoch and holds whole numbers, and so do the visible biases.
+    Attributes are those of `SequenceAttractor`. V is learned in one epoch and holds whole numbers,
+    and so do the visible biases.
 
     Parameters
     ----------
-    n_hidden, kappa, eta, bias, init_scale, max_epochs, target_threshold, input_threshold, order, on_conflict, random_state, \
+    n_hidden, kappa, eta, bias, init_scale, max_epochs, target_threshold, input_threshold, order,
+    on_conflict, random_state, \
 engine, n_jobs, warm_start, verbose
         As in `FixedHiddenNetwork`, but `kappa` has no effect.
 
@@ -81,14 +89,28 @@ engine, n_jobs, warm_start, verbose
             self.visible_bias_ = np.zeros_like(self.visible_bias_)
 
     def _learn(
-        self, transitions: Transitions, max_epochs: int, callback: ProgressCallback | None = None, *, from_start: bool = False
+        self,
+        transitions: Transitions,
+        max_epochs: int,
+        callback: ProgressCallback | None = None,
+        *,
+        from_start: bool = False,
     ) -> tuple[int, int]:
-        """Add the Hebbian weights of all transitions to V; returns the numbers of hidden and visible errors."""
+        """Add the Hebbian weights of all transitions to V; returns the numbers of hidden and
+        visible errors.
+        """
         y = self._hidden_states(transitions.inputs)
         self.V_ = self.V_ + equations.hebbian(y, transitions.targets)
         if self.bias:  # the constant unit's part of the sum: the theta of Theorem 1
             self.visible_bias_ = self.visible_bias_ + transitions.targets.sum(axis=0)
-        self._count_errors(int(np.sum(equations.visible_state(self.V_, y, self._visible_bias) != transitions.targets)), 0)
+        self._count_errors(
+            int(
+                np.sum(
+                    equations.visible_state(self.V_, y, self._visible_bias) != transitions.targets
+                )
+            ),
+            0,
+        )
         return self._last_errors()
 
     def _step_size(self, name: str) -> float:
@@ -114,17 +136,19 @@ class LearnedTargetsAttractor(SequenceAttractor):
     Parameters
     ----------
     learned_feedback : float
-        lambda: what one update of V adds to an entry of P, whose entries are standard normal; in other words Q is counted in
-        steps of eta. At 0 targets are those of P.
-    n_hidden, kappa, eta, bias, init_scale, max_epochs, target_threshold, input_threshold, order, on_conflict, random_state, \
+        lambda: what one update of V adds to an entry of P, whose entries are standard normal; in
+        other words Q is counted in steps of eta. At 0 targets are those of P.
+    n_hidden, kappa, eta, bias, init_scale, max_epochs, target_threshold, input_threshold, order,
+    on_conflict, random_state, \
 engine, n_jobs, warm_start, verbose
-        As in `SequenceAttractor`. Learning takes one thread, since each transition waits for the last.
+        As in `SequenceAttractor`. Learning takes one thread, since each transition waits for the
+        last.
 
     Attributes
     ----------
     Q_ : ndarray of int, shape (M, N)
-        The learned feedback in units of eta: V has changed by eta times its transpose since the start. All other attributes are
-        those of `SequenceAttractor`.
+        The learned feedback in units of eta: V has changed by eta times its transpose since the
+        start. All other attributes are those of `SequenceAttractor`.
 
     Examples
     --------
@@ -153,11 +177,17 @@ engine, n_jobs, warm_start, verbose
         """Targets that change with every update of V."""
         if self._learner is not None:
             raise ValueError(
-                "learned targets cannot be learned on a cluster, where U is learned before V: call fit, or use SequenceAttractor."
+                "learned targets cannot be learned on a cluster, where U is learned before V: call "
+                "fit, or use SequenceAttractor."
             )
         if self.engine == "exact" and max_epochs > 1:
-            check_memory(6 * len(x_next) ** 2, f"learning {len(x_next)} transitions, of which every two are compared")
-        return {"feedback": Feedback(self._target_drive(x_next), self.Q_, float(self.learned_feedback))}
+            check_memory(
+                6 * len(x_next) ** 2,
+                f"learning {len(x_next)} transitions, of which every two are compared",
+            )
+        return {
+            "feedback": Feedback(self._target_drive(x_next), self.Q_, float(self.learned_feedback))
+        }
 
     def _take(self, learned: Learned) -> None:
         super()._take(learned)
@@ -167,7 +197,9 @@ engine, n_jobs, warm_start, verbose
     def _targets_before(self, x_next: Patterns) -> Patterns:
         """The hidden targets before each pattern, as they are now."""
         Q, feedback = self.Q_.astype(np.float64), float(self.learned_feedback)
-        return equations.learned_target(self._target_drive(x_next), Q, x_next, feedback).astype(np.int8)
+        return equations.learned_target(self._target_drive(x_next), Q, x_next, feedback).astype(
+            np.int8
+        )
 
     def _target_drive(self, x_next: Patterns) -> Weights:
         """What P contributes to the hidden targets before each pattern: (n, N) -> (n, M)."""

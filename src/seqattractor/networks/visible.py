@@ -10,7 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqattractor import rule as equations
-from seqattractor._checks import check_choice, check_count, check_flag, check_in_steps, check_not_negative, check_positive, say
+from seqattractor._checks import (
+    check_choice,
+    check_count,
+    check_flag,
+    check_in_steps,
+    check_not_negative,
+    check_positive,
+    say,
+)
 from seqattractor.engine import engines
 from seqattractor.engine.firing import respond
 from seqattractor.engine.grid import InSteps, exact_rows, held_steps, in_steps
@@ -22,13 +30,16 @@ from seqattractor.sequences import Patterns, Transitions
 from seqattractor.sequences._transitions import check_leak, sum_context
 
 OnlineRule = Callable[[Weights, NDArray[np.float64], NDArray[np.float64]], int]
-"""Called as ``rule(W, x, x_next)`` for one transition: changes W (N, order * N) in place, returns its number of errors."""
+"""Called as ``rule(W, x, x_next)`` for one transition: changes W (N, order * N) in place, returns
+its number of errors.
+"""
 
 
 @final
 @dataclass(eq=False, repr=False)
 class VisibleNetwork(OnlineMemory):
-    """A recurrent network of visible neurons only, xi' = sign(W xi) of equation (1): the margin perceptron, or a rule of yours.
+    """A recurrent network of visible neurons only, xi' = sign(W xi) of equation (1): the margin
+    perceptron, or a rule of yours.
 
     It can make a sequence only if, for every neuron, the patterns after which it is on can be
     separated linearly from those after which it is off (section 3 of the paper). With ``bias=True``
@@ -37,12 +48,14 @@ class VisibleNetwork(OnlineMemory):
     Parameters
     ----------
     rule : callable, optional
-        A learning rule in place of the margin perceptron, which is the three-factor rule directly on W. It is called as
-        ``rule(W, x, x_next)`` for every transition, changes W in place and returns its number of errors, until an epoch has none.
-        With biases x has a last entry of 1, and W a last column of biases. After each epoch W is rounded to 40 bits, so that
-        recall adds it up without rounding.
+        A learning rule in place of the margin perceptron, which is the three-factor rule directly
+        on W. It is called as ``rule(W, x, x_next)`` for every transition, changes W in place and
+        returns its number of errors, until an epoch has none. With biases x has a last entry of 1,
+        and W a last column of biases. After each epoch W is rounded to 40 bits, so that recall adds
+        it up without rounding.
     bias : bool
-        Whether neurons have biases. They start like W, and are drawn after it. The paper's experiments have none.
+        Whether neurons have biases. They start like W, and are drawn after it. The paper's
+        experiments have none.
     leak : float
         gamma, how much of what a neuron has summed is left after a step, from 0 to below 1: the
         time-summating network of Bressloff and Taylor, xi(t+1) = sign(W s(t)) with s(t) = xi(t) +
@@ -105,18 +118,30 @@ class VisibleNetwork(OnlineMemory):
     visible_bias_ = InSteps()
 
     deterministic = True
-    _arrays: ClassVar[dict[str, str]] = {"W_": "float N kN", "visible_bias_": "float N if bias", "visible_errors_": "count E"}
+    _arrays: ClassVar[dict[str, str]] = {
+        "W_": "float N kN",
+        "visible_bias_": "float N if bias",
+        "visible_errors_": "count E",
+    }
     _values: ClassVar[dict[str, str]] = {"n_iter_": "size E", "converged_": "flag"}
 
-    def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int] | None:
-        """Learn the perceptron by the chosen engine, and a rule of the user's transition by transition."""
+    def fit_transitions(
+        self, transitions: Transitions, callback: ProgressCallback | None = None
+    ) -> tuple[int, int] | None:
+        """Learn the perceptron by the chosen engine, and a rule of the user's transition by
+        transition.
+        """
         if self.rule is not None:
             return super().fit_transitions(transitions, callback)
         self._init_learning(transitions)
         return self._learn(transitions, int(self.max_epochs), callback)
 
-    def _resume(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int] | None:
-        """Resume the perceptron by the chosen engine, and a rule of the user's transition by transition."""
+    def _resume(
+        self, transitions: Transitions, callback: ProgressCallback | None = None
+    ) -> tuple[int, int] | None:
+        """Resume the perceptron by the chosen engine, and a rule of the user's transition by
+        transition.
+        """
         if self.rule is not None:
             return super()._resume(transitions, callback)
         return self._learn(transitions, int(self.max_epochs), self._counting_on(callback))
@@ -124,7 +149,9 @@ class VisibleNetwork(OnlineMemory):
     def _init_learning(self, transitions: Transitions) -> None:
         """Draw the random start of W, then of the biases if there are some."""
         rng = as_generator(self.random_state)
-        self.W_ = rng.standard_normal((self.n_features_in_, self.n_features_in_ * self.order_)) * float(self.init_scale)
+        self.W_ = rng.standard_normal(
+            (self.n_features_in_, self.n_features_in_ * self.order_)
+        ) * float(self.init_scale)
         if self.bias:
             self.visible_bias_ = rng.standard_normal(self.n_features_in_) * float(self.init_scale)
         self._no_errors_yet()
@@ -134,16 +161,23 @@ class VisibleNetwork(OnlineMemory):
         if self.rule is None:
             self._learn(transitions, 1)
             return
-        x, x_next = self._presented(transitions).astype(np.float64), transitions.targets.astype(np.float64)
+        x, x_next = (
+            self._presented(transitions).astype(np.float64),
+            transitions.targets.astype(np.float64),
+        )
         x = equations.with_constant(x) if self.bias else x
         W = self._weights().copy()
         errors = sum(self.rule(W, x[t], x_next[t]) for t in range(len(x)))
         if not np.abs(W).max() < 1e300:
-            raise ValueError("the rule made weights that are too large or not finite; make its steps smaller.")
+            raise ValueError(
+                "the rule made weights that are too large or not finite; make its steps smaller."
+            )
         self._take_weights(exact_rows(W))
         self._count_errors(int(errors))
 
-    def _learn(self, transitions: Transitions, max_epochs: int, callback: ProgressCallback | None = None) -> tuple[int, int]:
+    def _learn(
+        self, transitions: Transitions, max_epochs: int, callback: ProgressCallback | None = None
+    ) -> tuple[int, int]:
         """Learn on top of the present weights; returns the errors of the last epoch."""
         eta = float(self.eta)
         problem = Problem(
@@ -154,7 +188,9 @@ class VisibleNetwork(OnlineMemory):
             bias=bool(self.bias),
             max_epochs=max_epochs,
         )
-        engine = "reference" if self._leak else self.engine  # the exact one is made for inputs of -1 and +1
+        engine = (
+            "reference" if self._leak else self.engine
+        )  # the exact one is made for inputs of -1 and +1
         learned = engines.learn(problem, engine, n_jobs=self.n_jobs, callback=callback)
         self._take_weights(learned.V * eta)
         self._add_epochs(learned.visible_errors)
@@ -162,7 +198,11 @@ class VisibleNetwork(OnlineMemory):
 
     def _presented(self, transitions: Transitions) -> NDArray[Any]:
         """Return the inputs, with a leak summed over those before."""
-        return sum_context(transitions.inputs, transitions.lengths, self._leak) if self._leak else transitions.inputs
+        return (
+            sum_context(transitions.inputs, transitions.lengths, self._leak)
+            if self._leak
+            else transitions.inputs
+        )
 
     def _weights(self) -> Weights:
         """Return W as learning takes it, with biases as the last column of a new array."""
@@ -182,11 +222,15 @@ class VisibleNetwork(OnlineMemory):
         return float(self.leak)
 
     def start(self, states: Patterns) -> Weights | None:
-        """Return the sums of earlier inputs with which a run starts: with a leak zeros, (B, order * N), and else None."""
+        """Return the sums of earlier inputs with which a run starts: with a leak zeros, (B, order *
+        N), and else None.
+        """
         return np.zeros(states.shape) if self._leak else None
 
     def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:
-        """Return the pattern after each state, eq. (1): (B, order * N) -> (B, N); `memory` holds the sums and is changed."""
+        """Return the pattern after each state, eq. (1): (B, order * N) -> (B, N); `memory` holds
+        the sums and is changed.
+        """
         W, bias, _ = self._added_up()
         if not self._leak:
             return respond(W, states, bias)
@@ -196,12 +240,16 @@ class VisibleNetwork(OnlineMemory):
         return respond(W, sums, bias)
 
     def layers(self) -> tuple[Layer, ...] | None:
-        """Return the one layer, unless it sums earlier states, too: its answer does not follow from its input then."""
+        """Return the one layer, unless it sums earlier states, too: its answer does not follow from
+        its input then.
+        """
         W, bias, kappa = self._added_up()
         return None if self._leak else (Layer.of(W, bias, kappa=kappa),)
 
     def _added_up(self) -> tuple[Weights, Any, float | None]:
-        """W and biases as they are added up, and in the same units the margin that they were trained for, if any."""
+        """W and biases as they are added up, and in the same units the margin that they were
+        trained for, if any.
+        """
         W, eta = held_steps(self, "W_")
         bias = self.visible_bias_ if self.bias else 0.0
         kappa = None if self.rule is not None else float(in_steps(self.kappa, eta))
@@ -210,12 +258,19 @@ class VisibleNetwork(OnlineMemory):
     def traits(self) -> Traits:
         """Return the traits; a rule of the user's may be local or not."""
         weights = ("W_", "visible_bias_") if self.bias else ("W_",)
-        return Traits(weights=weights, stores_patterns=False, online=True, local=None if self.rule is not None else True)
+        return Traits(
+            weights=weights,
+            stores_patterns=False,
+            online=True,
+            local=None if self.rule is not None else True,
+        )
 
     def check_parameters(self) -> None:
         """Raise an error if parameters make no sense."""
         if self.rule is not None and not callable(self.rule):
-            raise TypeError(f"rule must be a callable rule(W, x, x_next) or None, but it is {say(self.rule)}.")
+            raise TypeError(
+                f"rule must be a callable rule(W, x, x_next) or None, but it is {say(self.rule)}."
+            )
         check_positive(self.kappa, "kappa")
         check_positive(self.eta, "eta")
         check_flag(self.bias, "bias")

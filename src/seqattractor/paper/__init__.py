@@ -1,1 +1,3 @@
-"""Reproduce the paper: a file for each experiment with its tables and figures, the settings, and the paper's numbers."""
+"""Reproduce the paper: a file for each experiment with its tables and figures, the settings, and
+the paper's numbers.
+"""

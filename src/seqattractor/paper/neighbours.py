@@ -1,4 +1,6 @@
-"""Neighbours: experiments of `seqattractor.zoo.experiments` as targets, with a table of checks and a figure of panels."""
+"""Neighbours: experiments of `seqattractor.zoo.experiments` as targets, with a table of checks and
+a figure of panels.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,11 @@ from seqattractor.zoo.experiments.experiment import Experiment, Panel, standard_
 
 COLORS = (plots.BLUE, plots.ORANGE, plots.GREEN, plots.RED)
 DASHES = ("--", ":", "-.")
-KINDS = {"published": "published", "expected": "claimed or derived", "prototype": "ours; does not count"}
+KINDS = {
+    "published": "published",
+    "expected": "claimed or derived",
+    "prototype": "ours; does not count",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +60,11 @@ class _Neighbour(Target):
 
     def settings(self, request: Request) -> dict[str, Any]:
         system, [size] = self.system, self.cells(request)
-        described = {"publication": system.source, "network": system.network, "not_verified": system.not_verified}
+        described = {
+            "publication": system.source,
+            "network": system.network,
+            "not_verified": system.not_verified,
+        }
         return {"size": size, **described}
 
     def extra(self, outcomes: list[tuple[Cell, list[Outcome]]]) -> dict[str, Any]:
@@ -62,7 +72,9 @@ class _Neighbour(Target):
         return {"series": _averages(series) if self.system.averaged else series[0]}
 
     def verdict(self, result: Result) -> Verdict:
-        results = [f"{row['quantity']}: {_number(row)}, expected {_expected(row)}" for row in result.rows()]
+        results = [
+            f"{row['quantity']}: {_number(row)}, expected {_expected(row)}" for row in result.rows()
+        ]
         counted = [row for row in result.rows() if row["kind"] != "prototype"]
         published = sum(row["kind"] == "published" for row in counted)
         against = (
@@ -70,24 +82,45 @@ class _Neighbour(Target):
             if published
             else "none compared with a published number or law"
         )
-        holds = f"{sum(row['agrees'] for row in counted)} of {len(counted)} consistency checks hold ({against})"
+        holds = (
+            f"{sum(row['agrees'] for row in counted)} of {len(counted)} consistency checks hold "
+            f"({against})"
+        )
         if not counted:
             holds = "Compared with a prototype of ours only, which does not count"
         agrees = all(row["agrees"] for row in counted) if counted else None
-        return Verdict(agrees, f"{holds}. {'; '.join(results)}. Not verified: {self.system.not_verified}")
+        return Verdict(
+            agrees, f"{holds}. {'; '.join(results)}. Not verified: {self.system.not_verified}"
+        )
 
     def csv_rows(self, result: Result) -> list[Row]:
         return [{**row, "expected": _expected(row)} for row in result.rows()]
 
     def tables(self, result: Result) -> list[Table]:
         lines = [
-            [row["quantity"], _expected(row), row["source"], KINDS[row["kind"]], _number(row), "yes" if row["agrees"] else "no"]
+            [
+                row["quantity"],
+                _expected(row),
+                row["source"],
+                KINDS[row["kind"]],
+                _number(row),
+                "yes" if row["agrees"] else "no",
+            ]
             for row in result.rows()
         ]
-        return [Table(["quantity", "expected", "from", "which is", "ours", "agrees"], lines, self.system.source)]
+        return [
+            Table(
+                ["quantity", "expected", "from", "which is", "ours", "agrees"],
+                lines,
+                self.system.source,
+            )
+        ]
 
     def figure(self, result: Result) -> Figure:
-        lines = max(math.ceil(len(set(panel.series.values())) / _columns(panel)) for panel in self.system.panels)
+        lines = max(
+            math.ceil(len(set(panel.series.values())) / _columns(panel))
+            for panel in self.system.panels
+        )
         size = 4.6 * len(self.system.panels), 2.9 + 0.25 * lines
         figure, axes = plt.subplots(1, len(self.system.panels), figsize=size, squeeze=False)
         for panel, ax in zip(self.system.panels, axes[0], strict=True):
@@ -97,26 +130,44 @@ class _Neighbour(Target):
     def _size(self, request: Request) -> dict[str, Any]:
         """Return the settings of the size that is asked for."""
         system = self.system
-        return {**system.size, **(system.quick if request.quick else {}), **(system.full if request.full else {})}
+        return {
+            **system.size,
+            **(system.quick if request.quick else {}),
+            **(system.full if request.full else {}),
+        }
 
 
 def neighbour(name: str) -> Target:
     """Return the target of an experiment."""
     system = get_experiment(name)
     trial = f"{system.trial.__module__}:{system.trial.__name__}"
-    return _Neighbour(name=system.name, title=system.title, about=system.about, trial=trial, system=system)
+    return _Neighbour(
+        name=system.name, title=system.title, about=system.about, trial=trial, system=system
+    )
 
 
 def _draw(panel: Panel, series: Mapping[str, Any], ax: Axes) -> None:
-    """Draw the series of a panel; those of the same name in the same colour, with one line in the legend."""
-    ours = list(dict.fromkeys(words for key, words in panel.series.items() if key not in panel.theory))
-    theory = list(dict.fromkeys(words for key, words in panel.series.items() if key in panel.theory))
+    """Draw the series of a panel; those of the same name in the same colour, with one line in the
+    legend.
+    """
+    ours = list(
+        dict.fromkeys(words for key, words in panel.series.items() if key not in panel.theory)
+    )
+    theory = list(
+        dict.fromkeys(words for key, words in panel.series.items() if key in panel.theory)
+    )
     labelled: set[str] = set()
     for key, words in panel.series.items():
         label = None if words in labelled else words
         labelled.add(words)
         color = plots.GREY if key in panel.theory else COLORS[ours.index(words) % len(COLORS)]
-        style = DASHES[theory.index(words) % len(DASHES)] if key in panel.theory else "o" if panel.points else "-"
+        style = (
+            DASHES[theory.index(words) % len(DASHES)]
+            if key in panel.theory
+            else "o"
+            if panel.points
+            else "-"
+        )
         ax.plot(series[key]["x"], series[key]["y"], style, color=color, label=label)
     if all(isinstance(x, int) for key in panel.series for x in series[key]["x"]):
         ax.xaxis.set_major_locator(MaxNLocator("auto", integer=True, steps=[1, 2, 5, 10]))
@@ -131,7 +182,9 @@ def _draw(panel: Panel, series: Mapping[str, Any], ax: Axes) -> None:
     if "y" in panel.log:
         ax.set_yscale("log")
     if len(labelled) > 1:
-        ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=_columns(panel), frameon=False)
+        ax.legend(
+            loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=_columns(panel), frameon=False
+        )
 
 
 def _columns(panel: Panel) -> int:
@@ -142,14 +195,21 @@ def _columns(panel: Panel) -> int:
 def _averages(outcomes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return the mean of each series over several networks, at the same points."""
     return {
-        key: {"x": series["x"], "y": [mean(values) for values in zip(*(one[key]["y"] for one in outcomes), strict=True)]}
+        key: {
+            "x": series["x"],
+            "y": [
+                mean(values) for values in zip(*(one[key]["y"] for one in outcomes), strict=True)
+            ],
+        }
         for key, series in outcomes[0].items()
     }
 
 
 def _number(row: Row) -> str:
     """Return our number with its standard error."""
-    return f"{row['ours']:.3g}" + (f" +- {row['standard_error']:.2g}" if row["standard_error"] else "")
+    return f"{row['ours']:.3g}" + (
+        f" +- {row['standard_error']:.2g}" if row["standard_error"] else ""
+    )
 
 
 def _expected(row: Row) -> str:
@@ -157,4 +217,10 @@ def _expected(row: Row) -> str:
     low, high = row["expected"]
     if low == high:
         return f"{low:.3g}"
-    return f"at most {high:.3g}" if low is None else f"{low:.3g} or more" if high is None else f"{low:.3g} to {high:.3g}"
+    return (
+        f"at most {high:.3g}"
+        if low is None
+        else f"{low:.3g} or more"
+        if high is None
+        else f"{low:.3g} to {high:.3g}"
+    )

@@ -1,4 +1,6 @@
-"""Section 6.3 and appendix E: gait and moving digits recalled from a corrupted first frame, errors on the way, and ablations."""
+"""Section 6.3 and appendix E: gait and moving digits recalled from a corrupted first frame, errors
+on the way, and ablations.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,11 @@ from seqattractor.sequences import Sequences
 from seqattractor.sequences._transitions import LOCKED_ON
 from seqattractor.study.settings import PERIODS
 
-CLASSES: dict[str, type[SequenceAttractor]] = {"hebbian": HebbianReadoutNetwork, "V": FixedHiddenNetwork, "UV": SequenceAttractor}
+CLASSES: dict[str, type[SequenceAttractor]] = {
+    "hebbian": HebbianReadoutNetwork,
+    "V": FixedHiddenNetwork,
+    "UV": SequenceAttractor,
+}
 """The ways of learning of appendix E."""
 
 
@@ -44,9 +50,14 @@ def recall_pictures(settings: dict[str, Any], seed: np.random.SeedSequence) -> d
     rng = np.random.default_rng(seed)
     pictures = load_pictures(settings, number)
     if "sha256" in settings and settings["sha256"] != sha256_of(load_pictures(settings, 0)):
-        raise ValueError(f"{settings['path']} holds other pictures here than where the run was started; give workers the same.")
+        raise ValueError(
+            f"{settings['path']} holds other pictures here than where the run was started; give "
+            "workers the same."
+        )
     network = CLASSES[settings["method"]]
-    net = network(settings["M"], random_state=rng, engine="exact", n_jobs=1, **LEARNING).fit(pictures)
+    net = network(settings["M"], random_state=rng, engine="exact", n_jobs=1, **LEARNING).fit(
+        pictures
+    )
     sequences = pictures.split()
     cues = flip(np.stack([x[0] for x in sequences]), settings["flips"], rng=rng)
     T = len(sequences[0])
@@ -61,9 +72,11 @@ def recall_pictures(settings: dict[str, Any], seed: np.random.SeedSequence) -> d
         "hidden_errors": (net.hidden_errors_ / M).tolist(),
         "visible_errors": (net.visible_errors_ / N).tolist(),
         "wrong": [one.tolist() for one in wrong],
-        # The frame, counted from 1, from which every frame was right and in phase; None if there is none.
+        # The frame, counted from 1, from which every frame was right and in phase; None if there is
+        # none.
         "locked_on": [None if row is None else row + 1 for row in locked_on],
-        # By the criterion of section 6.2 on a closed loop; an open sequence, which never returns to its start, must lock on.
+        # By the criterion of section 6.2 on a closed loop; an open sequence, which never returns to
+        # its start, must lock on.
         "retrieved": [
             bool(retrieved(path, x)) if closed else row is not None
             for path, x, row in zip(paths, sequences, locked_on, strict=True)
@@ -73,8 +86,15 @@ def recall_pictures(settings: dict[str, Any], seed: np.random.SeedSequence) -> d
 
 
 def load_pictures(settings: dict[str, Any], number: int) -> Sequences:
-    """Return the sequences of a trial: "gait" or "digits" from `path`, or generated; digits differ between trials."""
-    return _load(settings["data"], settings["path"], settings.get("data_seed", 0), number if settings["data"] == "digits" else 0)
+    """Return the sequences of a trial: "gait" or "digits" from `path`, or generated; digits differ
+    between trials.
+    """
+    return _load(
+        settings["data"],
+        settings["path"],
+        settings.get("data_seed", 0),
+        number if settings["data"] == "digits" else 0,
+    )
 
 
 @lru_cache(maxsize=4)
@@ -83,7 +103,9 @@ def _load(data: str, path: str | None, seed: int, number: int) -> Sequences:
     if data == "gait":
         return load_gait(Path(path), n_frames=GAIT["T"]) if path else walker()
     n, T, rng = DIGITS["sequences"], DIGITS["T"], np.random.default_rng([seed, number])
-    return load_moving_mnist(path, n, T) if path else moving_digits(n, T, DIGITS["shape"][0], rng=rng)
+    return (
+        load_moving_mnist(path, n, T) if path else moving_digits(n, T, DIGITS["shape"][0], rng=rng)
+    )
 
 
 def sha256_of(pictures: Sequences) -> str:
@@ -102,7 +124,10 @@ def _unpack(text: str, shape: tuple[int, ...]) -> NDArray[np.int8]:
     return np.where(bits[: int(np.prod(shape))], 1, -1).astype(np.int8).reshape(shape)
 
 
-NETWORKS = {"gait": 10, "digits": 3}  # the paper trains one network on each; more show how far that is luck
+NETWORKS = {
+    "gait": 10,
+    "digits": 3,
+}  # the paper trains one network on each; more show how far that is luck
 SETTINGS = {"gait": GAIT, "digits": DIGITS}
 PANELS = {"gait": "(a) gait", "digits": "(b) moving digits"}
 METHODS = {
@@ -115,7 +140,9 @@ STRIPS = {"truth": "stored", "hebbian": "Hebbian V", "V": "only V", "UV": "U and
 
 @dataclass(frozen=True, kw_only=True)
 class _PictureTarget(Target):
-    """Targets on gait and digits, which share their trials; a cell names data of a file by content."""
+    """Targets on gait and digits, which share their trials; a cell names data of a file by
+    content.
+    """
 
     trial: str = "pictures:recall_pictures"
     experiment: str = "pictures"
@@ -126,7 +153,11 @@ class _PictureTarget(Target):
         cells: list[Cell] = []
         for data in self.data:
             path = _path(data, request)
-            cell: Cell = {"data": data, **{key: SETTINGS[data][key] for key in ("M", "flips")}, "path": path}
+            cell: Cell = {
+                "data": data,
+                **{key: SETTINGS[data][key] for key in ("M", "flips")},
+                "path": path,
+            }
             if data == "digits":
                 cell["data_seed"] = request.seed
             if path is not None:
@@ -144,7 +175,9 @@ class _PictureTarget(Target):
     def extra(self, outcomes: list[tuple[Cell, list[Outcome]]]) -> dict[str, Any]:
         pictures = load_pictures(outcomes[0][0], 0)
         truth = pictures.patterns.reshape(len(pictures.lengths), -1, *pictures.frame_shape)
-        return {"truth": truth} | {cell["method"]: _unpack(trials[0]["frames"], truth.shape) for cell, trials in outcomes}
+        return {"truth": truth} | {
+            cell["method"]: _unpack(trials[0]["frames"], truth.shape) for cell, trials in outcomes
+        }
 
 
 def _path(data: str, request: Request) -> str | None:
@@ -155,12 +188,17 @@ def _path(data: str, request: Request) -> str | None:
 
 @dataclass(frozen=True, kw_only=True)
 class _RecallFigure(_PictureTarget):
-    """Figures 6 and 7: stored frames above, recalled frames below, and the recall as an animation."""
+    """Figures 6 and 7: stored frames above, recalled frames below, and the recall as an
+    animation.
+    """
 
     frames_shown: int
 
     def settings(self, request: Request) -> dict[str, Any]:
-        return {**super().settings(request), "networks": self.n_trials(request, {"data": self.data[0]})}
+        return {
+            **super().settings(request),
+            "networks": self.n_trials(request, {"data": self.data[0]}),
+        }
 
     def rows(self, cell: Cell, trials: list[Outcome]) -> list[Row]:
         return [
@@ -178,7 +216,10 @@ class _RecallFigure(_PictureTarget):
 
     def verdict(self, result: Result) -> Verdict:
         rows, truth = result.rows(), result.extra["truth"]
-        total, retrieved = sum(row["sequences"] for row in rows), sum(row["retrieved"] for row in rows)
+        total, retrieved = (
+            sum(row["sequences"] for row in rows),
+            sum(row["retrieved"] for row in rows),
+        )
         low, high = (100 * end for end in wilson_interval(retrieved, total))
         networks = f"{len(rows)} network{'s' if len(rows) > 1 else ''}"
         at_once = sum(row["locked_on_at_frame"].count(2) for row in rows)
@@ -186,21 +227,33 @@ class _RecallFigure(_PictureTarget):
         criterion = "by the criterion of section 6.2" if closed else f"({LOCKED_ON})"
         return Verdict(
             retrieved > total / 2,
-            f"{retrieved} of {total} sequences in {networks} were recalled {criterion} from {result.data['settings']['flips']} "
-            f"flipped pixels (95 % interval {low:.0f}–{high:.0f} %); {at_once} of them had no wrong pixel from the second frame "
+            f"{retrieved} of {total} sequences in {networks} were recalled {criterion} from "
+            f"{result.data['settings']['flips']} flipped pixels (95 % interval "
+            f"{low:.0f}–{high:.0f} %); {at_once} of them had no wrong pixel from the second frame "
             "on. The paper shows one recall, without numbers.",
         )
 
     def tables(self, result: Result) -> list[Table]:
-        columns = {"": "Network {network}", "recalled": "{retrieved} of {sequences}", "epochs": "{epochs}"}
-        columns |= {f"t = {t + 1}": f"{{wrong_pixels_by_frame[{t}]}}" for t in range(self.frames_shown)}
-        caption = "Wrong pixels in the recalled frames t = 1 (the corrupted cue) onwards, summed over sequences."
+        columns = {
+            "": "Network {network}",
+            "recalled": "{retrieved} of {sequences}",
+            "epochs": "{epochs}",
+        }
+        columns |= {
+            f"t = {t + 1}": f"{{wrong_pixels_by_frame[{t}]}}" for t in range(self.frames_shown)
+        }
+        caption = (
+            "Wrong pixels in the recalled frames t = 1 (the corrupted cue) onwards, summed over "
+            "sequences."
+        )
         return [Table.of(result.rows(), columns, caption)]
 
     def animations(self, result: Result) -> list[Animation]:
         gif = recall_gif(result.extra["truth"][0], result.extra["UV"][0])
         flips = result.data["settings"]["flips"]
-        caption = f"Stored (left) and recalled by the first network from {flips} flipped pixels (right)."
+        caption = (
+            f"Stored (left) and recalled by the first network from {flips} flipped pixels (right)."
+        )
         return [Animation(gif, caption, width=420)]
 
     def figure(self, result: Result) -> Figure:
@@ -237,10 +290,17 @@ class _Figure8(_PictureTarget):
 
     def csv_rows(self, result: Result) -> list[Row]:
         return [
-            {"data": row["data"], "network": row["network"], "epoch": epoch, "hidden": hidden, "visible": visible}
+            {
+                "data": row["data"],
+                "network": row["network"],
+                "epoch": epoch,
+                "hidden": hidden,
+                "visible": visible,
+            }
             for row in result.rows()
             for epoch, (hidden, visible) in enumerate(
-                zip(row["hidden_errors_per_neuron"], row["visible_errors_per_neuron"], strict=True), start=1
+                zip(row["hidden_errors_per_neuron"], row["visible_errors_per_neuron"], strict=True),
+                start=1,
             )
         ]
 
@@ -249,19 +309,27 @@ class _Figure8(_PictureTarget):
         for data, name in (("gait", "gait"), ("digits", "moving digits")):
             rows = result.rows(data=data)
             done = [row["epochs"] for row in rows if row["converged"]]
-            when = f" (epoch {min(done)} to {max(done)})" if len(set(done)) > 1 else f" (epoch {done[0]})" if done else ""
+            when = (
+                f" (epoch {min(done)} to {max(done)})"
+                if len(set(done)) > 1
+                else f" (epoch {done[0]})"
+                if done
+                else ""
+            )
             parts.append(f"{len(done)} of {len(rows)} on {name}{when}")
         return Verdict(
             all(row["converged"] for row in result.rows()),
-            f"In the paper both errors fall to zero; here within {LEARNING['max_epochs']} epochs in this many networks: "
-            f"{' and '.join(parts)}.",
+            f"In the paper both errors fall to zero; here within {LEARNING['max_epochs']} epochs "
+            f"in this many networks: {' and '.join(parts)}.",
         )
 
     def figure(self, result: Result) -> Figure:
         figure, axes = plt.subplots(1, 2, figsize=(9.0, 3.2))
         for ax, (data, name) in zip(axes, PANELS.items(), strict=True):
             row = result.rows(data=data)[0]
-            plots.error_curves(row["hidden_errors_per_neuron"], row["visible_errors_per_neuron"], ax=ax)
+            plots.error_curves(
+                row["hidden_errors_per_neuron"], row["visible_errors_per_neuron"], ax=ax
+            )
             ax.set_title(name)
         return figure
 
@@ -291,7 +359,9 @@ class _Ablation(_PictureTarget):
         ]
 
     def verdict(self, result: Result) -> Verdict:
-        pixels = {row["method"]: row["mean_wrong_pixels_in_a_recalled_frame"] for row in result.rows()}
+        pixels = {
+            row["method"]: row["mean_wrong_pixels_in_a_recalled_frame"] for row in result.rows()
+        }
         words = ", ".join(
             f"{METHODS[row['method']]}: {row['in_step']} of {row['sequences']} "
             f"({pixels[row['method']]:.1f} wrong pixels per frame)"
@@ -311,16 +381,22 @@ class _Ablation(_PictureTarget):
             "learned without error": "{converged} of {networks}",
             "wrong pixels per frame": "{mean_wrong_pixels_in_a_recalled_frame:.1f}",
         }
-        return [Table.of([{**row, "words": METHODS[row["method"]]} for row in result.rows()], columns)]
+        return [
+            Table.of([{**row, "words": METHODS[row["method"]]} for row in result.rows()], columns)
+        ]
 
     def figure(self, result: Result) -> Figure:
         n = self.frames_shown
         height, width = result.extra["truth"].shape[2:]
         strips = [(sequence, key) for sequence in self.shown for key in STRIPS]
-        figure, axes = plt.subplots(len(strips), 1, figsize=(9.0, len(strips) * 7.9 * height / (width * n) + 0.4))
+        figure, axes = plt.subplots(
+            len(strips), 1, figsize=(9.0, len(strips) * 7.9 * height / (width * n) + 0.4)
+        )
         for ax, (sequence, key) in zip(axes, strips, strict=True):
             numbers = range(1, n + 1) if key == "truth" else None
-            plots.filmstrip(result.extra[key][sequence - 1, :n], label=STRIPS[key], numbers=numbers, ax=ax)
+            plots.filmstrip(
+                result.extra[key][sequence - 1, :n], label=STRIPS[key], numbers=numbers, ax=ax
+            )
             if key == "truth" and len(self.shown) > 1:
                 ax.set_ylabel(f"sequence {sequence},\nstored", rotation=0, ha="right", va="center")
         return figure
@@ -331,25 +407,27 @@ FIGURE_6 = _RecallFigure(
     title="Figure 6",
     data=("gait",),
     frames_shown=10,
-    about="One gait sequence of 103 silhouettes (128 x 88 pixels) in a network with M = 200 hidden neurons, started from its "
-    "first frame with 2000 of 11264 pixels flipped. The database of the paper may not be passed on: unless --gait-dir names your "
-    "copy, a figure drawn by this package walks instead.",
+    about="One gait sequence of 103 silhouettes (128 x 88 pixels) in a network with M = 200 hidden "
+    "neurons, started from its first frame with 2000 of 11264 pixels flipped. The database of the "
+    "paper may not be passed on: unless --gait-dir names your copy, a figure drawn by this package "
+    "walks instead.",
 )
 FIGURE_7 = _RecallFigure(
     name="fig7",
     title="Figure 7",
     data=("digits",),
     frames_shown=8,
-    about="20 sequences of 20 frames (64 x 64 pixels) of two moving digits in a network with M = 1000 hidden neurons, each "
-    "started from its first frame with 300 of 4096 pixels flipped; sequence 1 is shown. Unless --mnist-file names your copy "
-    "of Moving MNIST, the digits are scikit-learn's, moved in the same way.",
+    about="20 sequences of 20 frames (64 x 64 pixels) of two moving digits in a network with M = "
+    "1000 hidden neurons, each started from its first frame with 300 of 4096 pixels flipped; "
+    "sequence 1 is shown. Unless --mnist-file names your copy of Moving MNIST, the digits are "
+    "scikit-learn's, moved in the same way.",
 )
 FIGURE_8 = _Figure8(
     name="fig8",
     title="Figure 8",
     data=("gait", "digits"),
-    about="The errors of the networks of figures 6 and 7 in every epoch, per neuron. Learning ends after the first epoch "
-    "without an error, since all later epochs would change nothing.",
+    about="The errors of the networks of figures 6 and 7 in every epoch, per neuron. Learning ends "
+    "after the first epoch without an error, since all later epochs would change nothing.",
 )
 ABLATION_GAIT = _Ablation(
     name="ablation-gait",
@@ -365,5 +443,8 @@ ABLATION_DIGITS = _Ablation(
     data=("digits",),
     frames_shown=8,
     shown=(1, 6, 11, 16),
-    about="The sequences, network size and noise of figure 7, with three ways of learning; sequences 1, 6, 11 and 16 are shown.",
+    about=(
+        "The sequences, network size and noise of figure 7, with three ways of learning; sequences "
+        "1, 6, 11 and 16 are shown."
+    ),
 )

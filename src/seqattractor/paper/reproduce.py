@@ -1,4 +1,6 @@
-"""Reproduce the paper into a folder: all trials in one store, the files of every target, and a report on all of them."""
+"""Reproduce the paper into a folder: all trials in one store, the files of every target, and a
+report on all of them.
+"""
 
 from __future__ import annotations
 
@@ -33,10 +35,11 @@ def reproduce(
     progress: Callable[[Progress], None] | None = None,
     command: str = "",
 ) -> list[Section]:
-    """Compute targets into a folder: a .json, .csv, .png and .pdf each, and report.html on all finished ones.
+    """Compute targets into a folder: a .json, .csv, .png and .pdf each, and report.html on all
+    finished ones.
 
-    Every finished trial is in trials.db. `dask` is the address of a scheduler, or "local"; `command` is the command
-    line that the report shows. Returns the sections of the report.
+    Every finished trial is in trials.db. `dask` is the address of a scheduler, or "local";
+    `command` is the command line that the report shows. Returns the sections of the report.
     """
     started = time.perf_counter()
     sections: dict[str, Section] = {}
@@ -46,11 +49,16 @@ def reproduce(
 
     executor = choose_executor(jobs, dask)
     try:
-        run_targets(names, request, folder / "trials.db", finish, executor=executor, progress=progress)
+        run_targets(
+            names, request, folder / "trials.db", finish, executor=executor, progress=progress
+        )
     finally:
         finished = [sections[name] for name in names if name in sections]
         if finished:
-            missing, seconds = [name for name in names if name not in sections], time.perf_counter() - started
+            missing, seconds = (
+                [name for name in names if name not in sections],
+                time.perf_counter() - started,
+            )
             page = report_page(finished, request, command=command, seconds=seconds, missing=missing)
             write_files(folder, "report", {"html": page.encode()})
     return finished
@@ -81,21 +89,33 @@ def write_target(folder: Path, target: Target, result: Result, seconds: float) -
 
 
 def report_page(
-    sections: Sequence[Section], request: Request, *, command: str, seconds: float, missing: Sequence[str] = ()
+    sections: Sequence[Section],
+    request: Request,
+    *,
+    command: str,
+    seconds: float,
+    missing: Sequence[str] = (),
 ) -> str:
-    """Return the page on some sections as HTML; `missing` are the names of targets that were not finished."""
+    """Return the page on some sections as HTML; `missing` are the names of targets that were not
+    finished.
+    """
     ours = [section for section in sections if section.name not in NEIGHBOURS]
     others = [section for section in sections if section.name in NEIGHBOURS]
     lead = []
     if ours:
         lead.append(f"{_agreement(ours)} targets that can be compared agree with the paper.")
     if others:
-        lead.append(f"{_agreement(others)} experiments of other systems pass their consistency checks.")
+        lead.append(
+            f"{_agreement(others)} experiments of other systems pass their consistency checks."
+        )
     if missing:
         lead.append(f"Not finished: {', '.join(missing)}; the same command resumes.")
     if request.quick:
         lead.append("This was a quick run with few trials.")
-    facts = {"Trials": f"{request.trials}, or fewer where a target needs fewer", "Seed": str(request.seed)}
+    facts = {
+        "Trials": f"{request.trials}, or fewer where a target needs fewer",
+        "Seed": str(request.seed),
+    }
     if ours:
         learning = ", ".join(f"{name} = {value}" for name, value in LEARNING.items())
         facts = {
@@ -110,13 +130,23 @@ def report_page(
         "Software": software_words(),
     }
     lead_words = " ".join(lead)
-    return render("reproduce.html", sections=sections, lead=lead_words, command=command, facts=facts, others_only=not ours)
+    return render(
+        "reproduce.html",
+        sections=sections,
+        lead=lead_words,
+        command=command,
+        facts=facts,
+        others_only=not ours,
+    )
 
 
 def _agreement(sections: Sequence[Section]) -> str:
     """Return how many of some sections agree, of how many that can be compared."""
     agreements = [section.verdict.agrees for section in sections if section.verdict is not None]
-    return f"{sum(agrees is True for agrees in agreements)} of {sum(agrees is not None for agrees in agreements)}"
+    return (
+        f"{sum(agrees is True for agrees in agreements)} of "
+        f"{sum(agrees is not None for agrees in agreements)}"
+    )
 
 
 def run_targets(
@@ -128,11 +158,12 @@ def run_targets(
     executor: Executor = in_this_process,
     progress: Callable[[Progress], None] | None = None,
 ) -> None:
-    """Run targets and call ``finish(target, result, seconds)`` as soon as the last trial of one is done.
+    """Run targets and call ``finish(target, result, seconds)`` as soon as the last trial of one is
+    done.
 
-    Results depend on `request` alone, not on the executor. Every trial is committed to the store at `path` as it
-    finishes: after an interruption the same call runs only the missing ones. Trials of other versions of the code are
-    run again.
+    Results depend on `request` alone, not on the executor. Every trial is committed to the store at
+    `path` as it finishes: after an interruption the same call runs only the missing ones. Trials of
+    other versions of the code are run again.
     """
     # All plans first: unreadable data are reported before any work.
     plans = [_Plan(get_target(name), request) for name in names]
@@ -164,7 +195,10 @@ class _Plan:
         self.target, self.request = target, request
         experiments = target.experiments(request)
         self.cells = [
-            (Point(Protocol(experiment, target.trial_function), cell, request.seed), target.n_trials(request, cell))
+            (
+                Point(Protocol(experiment, target.trial_function), cell, request.seed),
+                target.n_trials(request, cell),
+            )
             for experiment, cell in zip(experiments, target.cells(request), strict=True)
         ]
         self.missing = deque(Rounds(self.cells))
@@ -172,7 +206,9 @@ class _Plan:
         self.seconds = 0.0
 
     def is_complete(self, store: Store) -> bool:
-        """Collect outcomes up to the first trial that is missing, and return whether there is none."""
+        """Collect outcomes up to the first trial that is missing, and return whether there is
+        none.
+        """
         while self.missing and (done := _finished(store, self.missing[0])) is not None:
             assert done.outcome is not None
             self.outcomes[self.missing.popleft().key] = done.outcome
@@ -181,14 +217,21 @@ class _Plan:
 
     def result(self) -> Result:
         """Return the result of all trials."""
-        cells = [(point.settings, [self.outcomes[point.key, k] for k in range(n)]) for point, n in self.cells]
+        cells = [
+            (point.settings, [self.outcomes[point.key, k] for k in range(n)])
+            for point, n in self.cells
+        ]
         return self.target.result(self.request, cells)
 
     def problem(self, store: Store) -> OSError:
         """Return an error with the number of missing trials and the reason for the first."""
         lost = [trial for trial in self.missing if _finished(store, trial) is None]
         there = store.get(lost[0])
-        reason = "it was not run" if there is None else there.error or f"other code ran it ({there.version})"
+        reason = (
+            "it was not run"
+            if there is None
+            else there.error or f"other code ran it ({there.version})"
+        )
         return OSError(
             f"{len(lost)} trials of {self.target.name} are missing; the first: {reason}. "
             "Finished trials are saved: run the same command again."

@@ -28,7 +28,13 @@ RECONSTRUCTION: dict[str, Any] = {  # figure 3; the paper does not state M
 }
 
 GAIT: dict[str, Any] = {"T": 103, "shape": [128, 88], "M": 200, "flips": 2000}  # section 6.3
-DIGITS: dict[str, Any] = {"sequences": 20, "T": 20, "shape": [64, 64], "M": 1000, "flips": 300}  # section 6.3
+DIGITS: dict[str, Any] = {
+    "sequences": 20,
+    "T": 20,
+    "shape": [64, 64],
+    "M": 1000,
+    "flips": 300,
+}  # section 6.3
 
 SPARSITY: dict[str, Any] = {  # appendix F; the paper does not state theta
     "N": 100,

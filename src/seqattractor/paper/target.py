@@ -1,7 +1,8 @@
-"""A target is a table or figure of the paper: cells of independent trials, a result, and its tables and figures.
+"""A target is a table or figure of the paper: cells of independent trials, a result, and its tables
+and figures.
 
-To add one, write a file with a subclass of `Target` and an instance of it, and give it a line in `TARGETS`. Its trial is a
-function ``(settings, seed) -> outcome`` in the same file.
+To add one, write a file with a subclass of `Target` and an instance of it, and give it a line in
+`TARGETS`. Its trial is a function ``(settings, seed) -> outcome`` in the same file.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Name: file and instance, in the order of the report, the paper's own first; a file is imported only when it is asked for.
+# Name: file and instance, in the order of the report, the paper's own first; a file is imported
+# only when it is asked for.
 TARGETS = {
     "fig1": "toy:FIGURE_1",
     "fig2": "theory:FIGURE_2",
@@ -46,13 +48,17 @@ TARGETS = {
     **{name: f"neighbours:{name}" for name in EXPERIMENTS},
 }
 NEIGHBOURS = tuple(EXPERIMENTS)
-"""Systems of the paper's list and some others, each with an experiment of its own; "neighbours" stands for all of them."""
+"""Systems of the paper's list and some others, each with an experiment of its own; "neighbours"
+stands for all of them.
+"""
 PAST_THE_PAPER = ("pooled", "learned-targets", "capacity", *NEIGHBOURS)
 """These take long, so "all" leaves them out."""
 QUICK_TRIALS = 5
 
 Cell = dict[str, Any]
-"""The settings of the trials of a cell, as plain JSON values: a part of the seed, and passed to every trial."""
+"""The settings of the trials of a cell, as plain JSON values: a part of the seed, and passed to
+every trial.
+"""
 
 Outcome = dict[str, Any]  # the outcome of one trial, as plain JSON values
 Row = dict[str, Any]  # one row of a result, as plain JSON values
@@ -76,14 +82,20 @@ class Request:
 
 @dataclass(frozen=True)
 class Result:
-    """The result of a target: `data` goes to the JSON file as it is, the rest only into pictures."""
+    """The result of a target: `data` goes to the JSON file as it is, the rest only into
+    pictures.
+    """
 
     data: dict[str, Any]
     extra: dict[str, Any] = field(default_factory=dict)
 
     def rows(self, **values: Any) -> list[Row]:
         """Return the rows that have these values."""
-        return [row for row in self.data["rows"] if all(row[key] == value for key, value in values.items())]
+        return [
+            row
+            for row in self.data["rows"]
+            if all(row[key] == value for key, value in values.items())
+        ]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -163,19 +175,31 @@ def get_target(name: str) -> Target:
 
 
 def count_successes(trials: Sequence[Outcome]) -> Row:
-    """Return the number of trials and successes with the 95 % Wilson interval, as a part of a row."""
+    """Return the number of trials and successes with the 95 % Wilson interval, as a part of a
+    row.
+    """
     successes = sum(outcome["success"] for outcome in trials)
-    return {"trials": len(trials), "successes": successes, "interval": list(wilson_interval(successes, len(trials)))}
+    return {
+        "trials": len(trials),
+        "successes": successes,
+        "interval": list(wilson_interval(successes, len(trials))),
+    }
 
 
 def draw_successes(rows: Sequence[Row], x: str, *, ax: Axes, **line: Any) -> None:
     """Draw the successes of rows over their values of `x`, with intervals."""
     from seqattractor import plots
 
-    plots.success_curve(*([row[key] for row in rows] for key in (x, "successes", "trials")), ax=ax, **line)
+    plots.success_curve(
+        *([row[key] for row in rows] for key in (x, "successes", "trials")), ax=ax, **line
+    )
 
 
 def flat_interval(row: Row) -> Row:
     """Return a row with both ends of its interval in columns of their own."""
     low, high = row.get("interval", (None, None))
-    return {**{key: value for key, value in row.items() if key != "interval"}, "low": low, "high": high}
+    return {
+        **{key: value for key, value in row.items() if key != "interval"},
+        "low": low,
+        "high": high,
+    }

@@ -1,4 +1,6 @@
-"""Pictures of analyses: guarantees and robustness, attractors and state space, hidden neurons and their weights."""
+"""Pictures of analyses: guarantees and robustness, attractors and state space, hidden neurons and
+their weights.
+"""
 
 from __future__ import annotations
 
@@ -49,14 +51,33 @@ def certificate_profile(certificate: Certificate, *, ax: Axes | None = None) -> 
     if certificate.attacked and broken.any():
         possible = np.where(broken, certificate.breaking - 1, certificate.radius)
         ax.fill_between(t, certificate.radius, possible, step="mid", color=BLUE, alpha=0.2)
-        ax.plot(t[broken], certificate.breaking[broken], "v", color=RED, markersize=4, label="an attack breaks it")
+        ax.plot(
+            t[broken],
+            certificate.breaking[broken],
+            "v",
+            color=RED,
+            markersize=4,
+            label="an attack breaks it",
+        )
     ax.step(t, certificate.radius, where="mid", color=BLUE, linewidth=1.6, label="proven")
-    ax.step(t, certificate.theorem_4, where="mid", color=GREY, linestyle="--", linewidth=1.2, label="Theorem 4")
+    ax.step(
+        t,
+        certificate.theorem_4,
+        where="mid",
+        color=GREY,
+        linestyle="--",
+        linewidth=1.2,
+        label="Theorem 4",
+    )
     for start in np.flatnonzero(np.diff(certificate.sequence)):
         ax.axvline(start + 0.5, color=GREY, linewidth=0.6)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.yaxis.set_major_locator(MaxNLocator(integer=True))
-    ax.set(xlabel="transition", ylabel="flips", ylim=(min(-0.5, float(certificate.radius.min()) - 0.2), None))
+    ax.set(
+        xlabel="transition",
+        ylabel="flips",
+        ylim=(min(-0.5, float(certificate.radius.min()) - 0.2), None),
+    )
     ax.grid(axis="y")
     ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=3, borderaxespad=0.0)
     return ax
@@ -93,7 +114,14 @@ def robustness_with_certificate(
         if worst <= certificate.n_inputs:
             ax.axvline(worst, color=RED, linewidth=1.2, label=f"chosen flips break it: {worst}")
     trials = [curve.trials] * len(curve.flips)
-    success_curve(curve.flips, curve.successes.tolist(), trials, color=BLUE, label="random flips, measured", ax=ax)
+    success_curve(
+        curve.flips,
+        curve.successes.tolist(),
+        trials,
+        color=BLUE,
+        label="random flips, measured",
+        ax=ax,
+    )
     ax.set(xlabel="flipped units", ylabel="next pattern exact, %", xlim=(0, None))
     ax.legend(loc="upper right")
     return ax
@@ -104,7 +132,8 @@ _MOST_STATES = 2000  # to find the plane from
 
 @draws
 def attractor_bars(attractors: Attractors, *, most: int = 12, ax: Axes | None = None) -> Axes:
-    """Draw how many starts came to each attractor, stored ones in another colour than spurious ones.
+    """Draw how many starts came to each attractor, stored ones in another colour than spurious
+    ones.
 
     Parameters
     ----------
@@ -127,7 +156,11 @@ def attractor_bars(attractors: Attractors, *, most: int = 12, ax: Axes | None = 
     total = len(attractors.which)
     bars = []
     for a in attractors.attractors[:most]:
-        name = a.name if a.stored is not None or a.mirror_of is not None else f"{a.name}, period {a.period}"
+        name = (
+            a.name
+            if a.stored is not None or a.mirror_of is not None
+            else f"{a.name}, period {a.period}"
+        )
         color = BLUE if a.stored is not None else ORANGE
         bars.append((name, a.starts, color))
     rest = sum(a.starts for a in attractors.attractors[most:])
@@ -146,8 +179,11 @@ def attractor_bars(attractors: Attractors, *, most: int = 12, ax: Axes | None = 
 
 
 @draws
-def state_space(stored: Sequence[ArrayLike], trajectories: Sequence[ArrayLike] = (), *, ax: Axes | None = None) -> Axes:
-    """Draw stored sequences and some trajectories in the plane in which the stored states spread most (principal components).
+def state_space(
+    stored: Sequence[ArrayLike], trajectories: Sequence[ArrayLike] = (), *, ax: Axes | None = None
+) -> Axes:
+    """Draw stored sequences and some trajectories in the plane in which the stored states spread
+    most (principal components).
 
     Parameters
     ----------
@@ -187,7 +223,14 @@ def state_space(stored: Sequence[ArrayLike], trajectories: Sequence[ArrayLike] =
     for s, sequence in enumerate(stored):
         points = plane.transform(np.asarray(sequence, dtype=np.float64))
         name = "stored" if len(stored) == 1 else f"sequence {s}"
-        ax.plot(*points.T, "o-", color=colours[s % 4], markersize=3, linewidth=1.2, label=name if s < 6 else None)
+        ax.plot(
+            *points.T,
+            "o-",
+            color=colours[s % 4],
+            markersize=3,
+            linewidth=1.2,
+            label=name if s < 6 else None,
+        )
     ax.set(xlabel=f"component 1 ({first:.0%})", ylabel=f"component 2 ({second:.0%})")
     ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
     return ax
@@ -234,7 +277,9 @@ def start_losses(losses: LostStarts, *, ax: Axes | None = None) -> Axes:
 
 
 @draws
-def hidden_raster(net: Any, trajectory: ArrayLike, *, n_neurons: int = 100, ax: Axes | None = None) -> Axes:
+def hidden_raster(
+    net: Any, trajectory: ArrayLike, *, n_neurons: int = 100, ax: Axes | None = None
+) -> Axes:
     """Draw which hidden neurons are on at each step of a recall: a row for each neuron, on dark.
 
     Neurons are ordered by the time at which they are first on, then by how long.
@@ -263,13 +308,23 @@ def hidden_raster(net: Any, trajectory: ArrayLike, *, n_neurons: int = 100, ax: 
     n_neurons = check_count(n_neurons, "n_neurons")
     states = check_patterns(trajectory, "trajectory")
     if len(states) < net.order_:
-        raise ValueError(f"the trajectory has {len(states)} patterns, but the network looks at {net.order_} at a time.")
+        raise ValueError(
+            f"the trajectory has {len(states)} patterns, but the network looks at {net.order_} at "
+            "a time."
+        )
     ax = axes_or_new(ax)
     windows = np.lib.stride_tricks.sliding_window_view(states, net.order_, axis=0).swapaxes(1, 2)
     zeta = np.asarray(net.hidden(windows))[:, :n_neurons].T
     first = np.where((zeta > 0).any(axis=1), (zeta > 0).argmax(axis=1), zeta.shape[1])
     zeta = zeta[np.lexsort((-(zeta > 0).sum(axis=1), first))]
-    ax.imshow(zeta, cmap=ListedColormap(["#f2f2f2", "#202020"]), vmin=-1, vmax=1, interpolation="nearest", aspect="auto")
+    ax.imshow(
+        zeta,
+        cmap=ListedColormap(["#f2f2f2", "#202020"]),
+        vmin=-1,
+        vmax=1,
+        interpolation="nearest",
+        aspect="auto",
+    )
     ax.set(xlabel="step", ylabel="hidden neuron")
     return ax
 
@@ -299,15 +354,20 @@ def code_overlap(activity: HiddenActivity, *, ax: Axes | None = None) -> Axes:
 
 
 @draws
-def weights_image(weights: ArrayLike, frame_shape: tuple[int, ...], *, n_neurons: int = 12, ax: Axes | None = None) -> Axes:
-    """Draw the weights of some neurons as pictures in the shape of a frame, each on its own scale: red above zero, blue below.
+def weights_image(
+    weights: ArrayLike, frame_shape: tuple[int, ...], *, n_neurons: int = 12, ax: Axes | None = None
+) -> Axes:
+    """Draw the weights of some neurons as pictures in the shape of a frame, each on its own scale:
+    red above zero, blue below.
 
     Parameters
     ----------
     weights : array of shape (M, N)
-        A row for each neuron, such as ``net.U_``, or ``net.V_.T`` for what each hidden neuron paints.
+        A row for each neuron, such as ``net.U_``, or ``net.V_.T`` for what each hidden neuron
+        paints.
     frame_shape : (height, width)
-        Its product is N; for a network of order k the last N columns, the newest pattern, are drawn.
+        Its product is N; for a network of order k the last N columns, the newest pattern, are
+        drawn.
     n_neurons : int
         How many, from the first on.
 
@@ -319,10 +379,14 @@ def weights_image(weights: ArrayLike, frame_shape: tuple[int, ...], *, n_neurons
     """
     array = check_finite(weights, "weights", "neurons", "inputs")
     n_neurons = check_count(n_neurons, "n_neurons")
-    frame_shape = tuple(check_counts(frame_shape, "the sides of a frame", 1, array.shape[1]).tolist())
+    frame_shape = tuple(
+        check_counts(frame_shape, "the sides of a frame", 1, array.shape[1]).tolist()
+    )
     size = prod(frame_shape)
     if len(frame_shape) != 2 or array.shape[1] % size:
-        raise ValueError(f"weights of shape {array.shape} cannot be drawn as frames of shape {frame_shape}.")
+        raise ValueError(
+            f"weights of shape {array.shape} cannot be drawn as frames of shape {frame_shape}."
+        )
     ax = axes_or_new(ax)
     chosen = array[:n_neurons, -size:]
     chosen = chosen / np.maximum(np.abs(chosen).max(axis=1, keepdims=True), np.finfo(float).tiny)

@@ -18,9 +18,15 @@ _SYMBOLS = {"n": "N", "m": "M", "sequences": "S"}
 
 @draws
 def capacity_curve(
-    capacity: Any, *, color: Any = None, label: str | None = None, ends: tuple[int, int] | None = None, ax: Axes | None = None
+    capacity: Any,
+    *,
+    color: Any = None,
+    label: str | None = None,
+    ends: tuple[int, int] | None = None,
+    ax: Axes | None = None,
 ) -> Axes:
-    """Draw success against the length T: the curve of a search for a capacity, and its trials as dots sized by their number.
+    """Draw success against the length T: the curve of a search for a capacity, and its trials as
+    dots sized by their number.
 
     Parameters
     ----------
@@ -39,16 +45,25 @@ def capacity_curve(
     'T'
     """
     if not hasattr(capacity, "tried"):
-        raise TypeError(f"capacity must be a Capacity, one of those that sa.measure_capacity gives, but it is {say(capacity)}.")
+        raise TypeError(
+            "capacity must be a Capacity, one of those that sa.measure_capacity gives, but it is "
+            f"{say(capacity)}."
+        )
     if color is not None:
         check_color(color)
-    first, last = (min(capacity.tried), max(capacity.tried)) if ends is None else check_counts(ends, "ends", 1, 10**9)
+    first, last = (
+        (min(capacity.tried), max(capacity.tried))
+        if ends is None
+        else check_counts(ends, "ends", 1, 10**9)
+    )
     ax = axes_or_new(ax)
     T = np.geomspace(first, last, 150)
     (line,) = ax.plot(T, 100 * capacity.curve.rate(T), color=color, label=label, linewidth=1.4)
     rates = [100 * right / n for right, n in capacity.tried.values()]
     areas = [3 * n for _, n in capacity.tried.values()]
-    ax.scatter(list(capacity.tried), rates, s=areas, color=line.get_color(), alpha=0.45, linewidths=0)
+    ax.scatter(
+        list(capacity.tried), rates, s=areas, color=line.get_color(), alpha=0.45, linewidths=0
+    )
     ax.axhline(100 * capacity.success, color=mpl.rcParams["grid.color"], linestyle=":")
     ax.set_xscale("log")
     _ticks(ax.xaxis, _round_numbers(first, last, (1, 2, 5)))
@@ -59,7 +74,8 @@ def capacity_curve(
 
 @draws
 def capacity_map(capacities: Any, *, ax: Axes | None = None) -> Axes:
-    """Draw capacities with intervals against the size that varies, and the law that they follow dashed.
+    """Draw capacities with intervals against the size that varies, and the law that they follow
+    dashed.
 
     Parameters
     ----------
@@ -73,7 +89,9 @@ def capacity_map(capacities: Any, *, ax: Axes | None = None) -> Axes:
     'N'
     """
     if not hasattr(capacities, "groups"):
-        raise TypeError(f"capacities must be what sa.measure_capacity gives, but it is {say(capacities)}.")
+        raise TypeError(
+            f"capacities must be what sa.measure_capacity gives, but it is {say(capacities)}."
+        )
     ax = axes_or_new(ax)
     axis, groups = capacity_groups(capacities)
     every = [each for pairs in groups.values() for each, _ in pairs]
@@ -83,14 +101,30 @@ def capacity_map(capacities: Any, *, ax: Axes | None = None) -> Axes:
         x = np.array([each.settings[axis] for each, _ in pairs], dtype=float)
         t = np.array([each.t for each, _ in pairs], dtype=float)
         ends = np.abs(np.array([[each.low, each.high] for each, _ in pairs], dtype=float).T - t)
-        ax.errorbar(x, t, yerr=ends, fmt="osD^vP"[k % 6], color=f"C{k % 6}", markersize=5, capsize=2, label=label or None)
+        ax.errorbar(
+            x,
+            t,
+            yerr=ends,
+            fmt="osD^vP"[k % 6],
+            color=f"C{k % 6}",
+            markersize=5,
+            capsize=2,
+            label=label or None,
+        )
         first, law = pairs[0]
         if law is not None and len(x) > 1:
             fine = np.geomspace(x[0], x[-1], 50)
-            ax.plot(fine, [law(first.settings | {axis: value}) for value in fine], "--", color=f"C{k % 6}", linewidth=1.2)
+            ax.plot(
+                fine,
+                [law(first.settings | {axis: value}) for value in fine],
+                "--",
+                color=f"C{k % 6}",
+                linewidth=1.2,
+            )
     ax.set(xscale="log", yscale="log")
     _ticks(ax.xaxis, sorted({each.settings[axis] for each in every}))
-    # An interval may reach down to 1 where rare failures are consistent with a rate below the one asked for.
+    # An interval may reach down to 1 where rare failures are consistent with a rate below the one
+    # asked for.
     low, high = ax.set_ylim(bottom=max(ax.get_ylim()[0], 0.4 * min(each.t for each in every)))
     _ticks(ax.yaxis, _round_numbers(low, high, (1, 2, 3, 5)))
     ax.set_xlabel("number of sequences S" if axis == "sequences" else _SYMBOLS[axis])
@@ -104,7 +138,12 @@ def capacity_map(capacities: Any, *, ax: Axes | None = None) -> Axes:
 
 def _round_numbers(low: float, high: float, digits: tuple[int, ...]) -> list[int]:
     """Return the numbers between that consist of one of these digits and zeros."""
-    return [digit * 10**power for power in range(5) for digit in digits if low <= digit * 10**power <= high]
+    return [
+        digit * 10**power
+        for power in range(5)
+        for digit in digits
+        if low <= digit * 10**power <= high
+    ]
 
 
 def _ticks(axis: Axis, values: list[int]) -> None:
@@ -114,8 +153,14 @@ def _ticks(axis: Axis, values: list[int]) -> None:
 
 
 def capacity_groups(capacities: Any) -> tuple[str | None, dict[str, list[tuple[Any, Any]]]]:
-    """Return the size along the axis of a map, if one varies, and capacities with their laws by the label of their line."""
-    every = [(each, law) for group, law in zip(capacities.groups, capacities.laws, strict=True) for each in group]
+    """Return the size along the axis of a map, if one varies, and capacities with their laws by the
+    label of their line.
+    """
+    every = [
+        (each, law)
+        for group, law in zip(capacities.groups, capacities.laws, strict=True)
+        for each in group
+    ]
 
     def varies(name: str) -> bool:
         values = {each.settings[name] for each, _ in every}
@@ -125,7 +170,9 @@ def capacity_groups(capacities: Any) -> tuple[str | None, dict[str, list[tuple[A
     lines = [name for name in ("network", "n", "m", "sequences") if name != axis and varies(name)]
     groups: dict[str, list[tuple[Any, Any]]] = {}
     for each, law in sorted(every, key=lambda pair: float(pair[0].settings[axis]) if axis else 0.0):
-        groups.setdefault(", ".join(capacity_label(each, name) for name in lines), []).append((each, law))
+        groups.setdefault(", ".join(capacity_label(each, name) for name in lines), []).append(
+            (each, law)
+        )
     return axis, groups
 
 

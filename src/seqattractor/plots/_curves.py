@@ -13,7 +13,16 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike, NDArray
 
-from seqattractor._checks import MOST, check_choice, check_counts, check_finite, check_flag, check_kind, check_number, say
+from seqattractor._checks import (
+    MOST,
+    check_choice,
+    check_counts,
+    check_finite,
+    check_flag,
+    check_kind,
+    check_number,
+    say,
+)
 from seqattractor.analysis._retrieval import wilson_interval
 from seqattractor.plots._house import BLUE, GREEN, GREY, ORANGE, RED, axes_or_new, draws
 
@@ -22,7 +31,9 @@ _PURPLE, _TEAL, _PINK, _BROWN = "#8a6fc0", "#5fb0b0", "#cc79a7", "#a08030"
 
 
 class Look(NamedTuple):
-    """The look of a network's curve. Marker and line distinguish it from those of a similar colour, and in print."""
+    """The look of a network's curve. Marker and line distinguish it from those of a similar colour,
+    and in print.
+    """
 
     color: str
     """The user's networks have the colour of the text."""
@@ -72,7 +83,12 @@ LOOKS: dict[str, Look] = {
 }
 """By the short name of the registry."""
 
-_OF_USERS = [(marker, line, filled) for line in ("-", "--", "-.", ":") for filled in (True, False) for marker in "oDs^vPXph<>"]
+_OF_USERS = [
+    (marker, line, filled)
+    for line in ("-", "--", "-.", ":")
+    for filled in (True, False)
+    for marker in "oDs^vPXph<>"
+]
 
 
 def looks_of(names: Sequence[str]) -> dict[str, Look]:
@@ -99,7 +115,13 @@ _SYMBOLS = {"n": "N", "m": "M", "t": "T"}
 
 @draws
 def success_curve(
-    x: ArrayLike, successes: Sequence[int], trials: Sequence[int], *, shift: float = 0.0, ax: Axes | None = None, **line: Any
+    x: ArrayLike,
+    successes: Sequence[int],
+    trials: Sequence[int],
+    *,
+    shift: float = 0.0,
+    ax: Axes | None = None,
+    **line: Any,
 ) -> Axes:
     """Draw success in percent over `x` with 95 % Wilson intervals.
 
@@ -126,22 +148,41 @@ def success_curve(
     return _draw_rates(x + shift, rates, ends, axes_or_new(ax), line)
 
 
-def _draw_rates(x: NDArray[Any], rates: NDArray[np.float64], ends: NDArray[np.float64], ax: Axes, line: dict[str, Any]) -> Axes:
+def _draw_rates(
+    x: NDArray[Any],
+    rates: NDArray[np.float64],
+    ends: NDArray[np.float64],
+    ax: Axes,
+    line: dict[str, Any],
+) -> Axes:
     """Draw rates in percent, (n,), with the ends of their intervals, (2, n)."""
-    options: dict[str, Any] = {"marker": "o", "markersize": 4, "linewidth": 1.4, "elinewidth": 1.0, "capsize": 2} | line
+    options: dict[str, Any] = {
+        "marker": "o",
+        "markersize": 4,
+        "linewidth": 1.4,
+        "elinewidth": 1.0,
+        "capsize": 2,
+    } | line
     ax.errorbar(x, rates, yerr=np.abs(ends - rates), **options)
     ax.set(ylim=(-4, 104), ylabel="success, %")
     ax.grid(visible=True)
     return ax
 
 
-def _percent(successes: Sequence[int], trials: Sequence[int]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _percent(
+    successes: Sequence[int], trials: Sequence[int]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Success in percent, (n,), and the ends of its Wilson intervals, (2, n)."""
     counts = check_counts(successes, "successes", 0, MOST), check_counts(trials, "trials", 1, MOST)
     if len(counts[0]) != len(counts[1]):
-        raise ValueError(f"successes and trials belong together, but there are {len(counts[0])} and {len(counts[1])}.")
+        raise ValueError(
+            f"successes and trials belong together, but there are {len(counts[0])} and "
+            f"{len(counts[1])}."
+        )
     pairs = list(zip(*(each.tolist() for each in counts), strict=True))
-    return np.array([100 * s / n for s, n in pairs]), 100 * np.array([wilson_interval(s, n) for s, n in pairs]).T
+    return np.array([100 * s / n for s, n in pairs]), 100 * np.array(
+        [wilson_interval(s, n) for s, n in pairs]
+    ).T
 
 
 @draws
@@ -159,13 +200,18 @@ def error_curves(hidden: ArrayLike, visible: ArrayLike, *, ax: Axes | None = Non
     >>> ax.get_xlabel()
     'epoch'
     """
-    hidden, visible = check_finite(hidden, "hidden", "epochs"), check_finite(visible, "visible", "epochs")
+    hidden, visible = (
+        check_finite(hidden, "hidden", "epochs"),
+        check_finite(visible, "visible", "epochs"),
+    )
     ax = axes_or_new(ax)
     for errors, color, dash, label in (
         (hidden, ORANGE, "--", r"hidden neurons, $\Sigma\mu\,/\,M$"),
         (visible, BLUE, "-", r"visible neurons, $\Sigma\nu\,/\,N$"),
     ):
-        ax.plot(np.arange(1, len(errors) + 1), errors, dash, color=color, label=label, linewidth=1.6)
+        ax.plot(
+            np.arange(1, len(errors) + 1), errors, dash, color=color, label=label, linewidth=1.6
+        )
     ax.set(xlabel="epoch", ylabel="errors per neuron", ylim=(0, None))
     ax.grid(visible=True)
     ax.legend(loc="upper right")
@@ -174,9 +220,14 @@ def error_curves(hidden: ArrayLike, visible: ArrayLike, *, ax: Axes | None = Non
 
 @draws
 def comparison_curves(
-    comparison: Any, *, networks: Sequence[str] | None = None, legend: str | None = "right", ax: Axes | None = None
+    comparison: Any,
+    *,
+    networks: Sequence[str] | None = None,
+    legend: str | None = "right",
+    ax: Axes | None = None,
 ) -> Axes:
-    """Draw success with 95 % Wilson intervals at the true values of what varies; a network looks the same in every figure.
+    """Draw success with 95 % Wilson intervals at the true values of what varies; a network looks
+    the same in every figure.
 
     Parameters
     ----------
@@ -213,9 +264,17 @@ def comparison_curves(
     for k, (name, rows) in enumerate(zip(names, curves, strict=True)):
         # Curves that meet, as at 100 %, show one around the other.
         size = (9 - 3.5 * k / max(len(names) - 1, 1)) * small
-        look = {"markersize": size, "capsize": 0.4 * size, "zorder": 2 + k / 100, **thick, **as_line(looks[name])}
+        look = {
+            "markersize": size,
+            "capsize": 0.4 * size,
+            "zorder": 2 + k / 100,
+            **thick,
+            **as_line(looks[name]),
+        }
         rates = np.array([100 * row["successes"] / row["trials"] for row in rows])
-        intervals = 100 * np.array([[row[end] for row in rows] for end in ("low", "high")])  # none where all trials are the same
+        intervals = 100 * np.array(
+            [[row[end] for row in rows] for end in ("low", "high")]
+        )  # none where all trials are the same
         _draw_rates(np.array(x), rates, intervals, ax, {"label": name, **look})
     if not numbers:
         ax.set_xticks(x, [str(value) for value in values])
@@ -228,19 +287,34 @@ def comparison_curves(
     elif names and legend == "above":
         ax.set_title("")
         columns = min(_COLUMNS, len(names))
-        ax.legend(*entries(ax), loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=columns, frameon=False, borderaxespad=0.3)
+        ax.legend(
+            *entries(ax),
+            loc="lower left",
+            bbox_to_anchor=(0.0, 1.0),
+            ncols=columns,
+            frameon=False,
+            borderaxespad=0.3,
+        )
     return ax
 
 
 def entries(ax: Axes) -> tuple[list[Any], list[str]]:
     """Return the lines of curves, without their intervals, and their names, for a legend."""
-    return [curve[0] for curve in ax.containers], [str(curve.get_label()) for curve in ax.containers]
+    return [curve[0] for curve in ax.containers], [
+        str(curve.get_label()) for curve in ax.containers
+    ]
 
 
 def study_curves(
-    study: Any, *, axis: str | None = None, hue: str | None = None, legend: bool = True, ax: Axes | None = None
+    study: Any,
+    *,
+    axis: str | None = None,
+    hue: str | None = None,
+    legend: bool = True,
+    ax: Axes | None = None,
 ) -> Axes:
-    """Draw success against one setting: colours are the values of another, panels those of all others that vary.
+    """Draw success against one setting: colours are the values of another, panels those of all
+    others that vary.
 
     Parameters
     ----------
@@ -249,11 +323,13 @@ def study_curves(
     axis : str, optional
         The setting along the axis; by default t if it varies, else the first setting that does.
     hue : str, optional
-        The setting that colours show; by default the network if it varies, else the setting with the most values.
+        The setting that colours show; by default the network if it varies, else the setting with
+        the most values.
     legend : bool
         Whether to add a legend of the colours.
     ax : Axes, optional
-        By default new ones, a panel for each combination of the settings that neither the axis nor colours show.
+        By default new ones, a panel for each combination of the settings that neither the axis nor
+        colours show.
 
     Returns
     -------
@@ -281,31 +357,55 @@ def study_curves(
     numbers = [name for name in names if all(isinstance(row[name], (int, float)) for row in rows)]
     if axis is None:
         axis = "t" if "t" in numbers or not numbers else numbers[0]
-    if not isinstance(axis, str) or axis not in rows[0] or any(not isinstance(row[axis], (int, float)) for row in rows):
+    if (
+        not isinstance(axis, str)
+        or axis not in rows[0]
+        or any(not isinstance(row[axis], (int, float)) for row in rows)
+    ):
         raise ValueError(
-            f"{say(axis)} is not a setting with a number at every point; those that vary are {', '.join(numbers) or 'none'}."
+            f"{say(axis)} is not a setting with a number at every point; those that vary are "
+            f"{', '.join(numbers) or 'none'}."
         )
-    settings_of = {(row["network"], name) for row in rows for name in names if row[name] is not None}
+    settings_of = {
+        (row["network"], name) for row in rows for name in names if row[name] is not None
+    }
 
     def lacks(row: dict[str, Any], name: str) -> bool:
         return (row["network"], name) not in settings_of
 
-    others = [name for name in names if name != axis and len({row[name] for row in rows if not lacks(row, name)}) > 1]
+    others = [
+        name
+        for name in names
+        if name != axis and len({row[name] for row in rows if not lacks(row, name)}) > 1
+    ]
     if hue is None:
-        hue = "network" if "network" in others else max(others, key=lambda name: len({row[name] for row in rows}), default=None)
+        hue = (
+            "network"
+            if "network" in others
+            else max(others, key=lambda name: len({row[name] for row in rows}), default=None)
+        )
     elif hue not in others:
-        raise ValueError(f"{say(hue)} is not a setting that varies beside {axis}; those are {', '.join(others) or 'none'}.")
+        raise ValueError(
+            f"{say(hue)} is not a setting that varies beside {axis}; those are "
+            f"{', '.join(others) or 'none'}."
+        )
     rest = [name for name in others if name != hue]
     # A network that lacks a setting stands in the panels of all its values, and adds none.
     complete = [row for row in rows if not any(lacks(row, name) for name in rest)] or rows
     panels = [
-        dict(zip(rest, values, strict=True)) for values in dict.fromkeys(tuple(row[name] for name in rest) for row in complete)
+        dict(zip(rest, values, strict=True))
+        for values in dict.fromkeys(tuple(row[name] for name in rest) for row in complete)
     ]
     if ax is not None and rest:
-        raise ValueError(f"{', '.join(rest)} vary, too, and need panels of their own; leave out ax.")
+        raise ValueError(
+            f"{', '.join(rest)} vary, too, and need panels of their own; leave out ax."
+        )
     axes = [axes_or_new(ax)] if len(panels) == 1 else _new_panels(len(panels))
     least, most = (end(row["trials"] for row in rows) for end in (min, max))
-    title = f"{least if least == most else f'{least} to {most}'} trials at each point, 95 % Wilson intervals"
+    title = (
+        f"{least if least == most else f'{least} to {most}'} trials at each point, 95 % Wilson "
+        "intervals"
+    )
     if rest:
         axes[0].figure.suptitle(title)
     hues = list(dict.fromkeys(row[hue] for row in rows)) if hue else [None]
@@ -314,14 +414,31 @@ def study_curves(
     spacing = (points[-1] - points[0]) / 100  # so that intervals do not cover each other
     for k, (panel, values) in enumerate(zip(axes, panels, strict=True)):
         panel.set_title(", ".join(_label(name, value) for name, value in values.items()) or title)
-        here = [row for row in rows if all(row[name] == value or lacks(row, name) for name, value in values.items())]
+        here = [
+            row
+            for row in rows
+            if all(row[name] == value or lacks(row, name) for name, value in values.items())
+        ]
         for j, (value, look) in enumerate(zip(hues, looks, strict=True)):
-            found = sorted((row for row in here if hue is None or row[hue] == value), key=lambda row: float(row[axis]))
+            found = sorted(
+                (row for row in here if hue is None or row[hue] == value),
+                key=lambda row: float(row[axis]),
+            )
             if not found:
                 continue
             label = None if hue is None or lacks(found[0], hue) else _label(hue, value)
-            x, successes, trials = ([row[key] for row in found] for key in (axis, "successes", "trials"))
-            success_curve(x, successes, trials, shift=spacing * (j - (len(hues) - 1) / 2), ax=panel, label=label, **look)
+            x, successes, trials = (
+                [row[key] for row in found] for key in (axis, "successes", "trials")
+            )
+            success_curve(
+                x,
+                successes,
+                trials,
+                shift=spacing * (j - (len(hues) - 1) / 2),
+                ax=panel,
+                label=label,
+                **look,
+            )
         if len(points) <= 16:
             panel.set_xticks(points, [f"{value:g}" for value in points])
         panel.set_xlabel(_SYMBOLS.get(axis, axis))
@@ -333,26 +450,37 @@ def study_curves(
 
 
 def _new_panels(count: int) -> list[Axes]:
-    """Return several panels of a new figure, at most `_PANELS` in a row, with one axis of success."""
+    """Return several panels of a new figure, at most `_PANELS` in a row, with one axis of
+    success.
+    """
     from matplotlib import pyplot as plt
 
     columns = min(count, _PANELS)
     rows = -(-count // columns)
     size = (3.2 * columns + 1.2, 2.9 * rows + 0.5)
-    figure, axes = plt.subplots(rows, columns, figsize=size, sharex=True, sharey=True, squeeze=False, layout="constrained")
+    figure, axes = plt.subplots(
+        rows, columns, figsize=size, sharex=True, sharey=True, squeeze=False, layout="constrained"
+    )
     for unused in axes.flat[count:]:
         figure.delaxes(unused)
     return list(axes.flat[:count])
 
 
 def _looks_of_hues(name: str | None, values: Sequence[Any]) -> list[dict[str, Any]]:
-    """Return the looks of the values of a setting: networks as everywhere, others in colours of which none comes twice."""
+    """Return the looks of the values of a setting: networks as everywhere, others in colours of
+    which none comes twice.
+    """
     if name == "network":
         looks = looks_of([str(value) for value in values])
         return [{"markersize": 6, **as_line(looks[str(value)])} for value in values]
     few = len(values) <= len(mpl.rcParams["axes.prop_cycle"])
-    colors = [f"C{k}" if few else mpl.colormaps["viridis"](0.9 * k / (len(values) - 1)) for k in range(len(values))]
-    return [{"color": color, "marker": _MARKERS[k % len(_MARKERS)]} for k, color in enumerate(colors)]
+    colors = [
+        f"C{k}" if few else mpl.colormaps["viridis"](0.9 * k / (len(values) - 1))
+        for k in range(len(values))
+    ]
+    return [
+        {"color": color, "marker": _MARKERS[k % len(_MARKERS)]} for k, color in enumerate(colors)
+    ]
 
 
 def _legend_beside(axes: Sequence[Axes]) -> None:
@@ -361,9 +489,15 @@ def _legend_beside(axes: Sequence[Axes]) -> None:
         axes[0].legend(*entries(axes[0]), loc="center left", bbox_to_anchor=(1.01, 0.5), fontsize=8)
         return
     found = {label: line for ax in axes for line, label in zip(*entries(ax), strict=True)}
-    cast(Figure, axes[0].figure).legend(found.values(), found.keys(), loc="outside right center", fontsize=8)
+    cast(Figure, axes[0].figure).legend(
+        found.values(), found.keys(), loc="outside right center", fontsize=8
+    )
 
 
 def _label(name: str, value: Any) -> str:
     """Format a setting for a title or a legend."""
-    return str(value) if name == "network" else f"{_SYMBOLS.get(name, name)} = {'default' if value is None else value}"
+    return (
+        str(value)
+        if name == "network"
+        else f"{_SYMBOLS.get(name, name)} = {'default' if value is None else value}"
+    )

@@ -1,4 +1,6 @@
-"""Patterns and sequences as pictures: strips of frames, a column for each time, and recalls beside the stored frames."""
+"""Patterns and sequences as pictures: strips of frames, a column for each time, and recalls beside
+the stored frames.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,8 @@ def filmstrip(
     numbers : sequence of int, optional
         Times to write above the frames.
     value_range : (low, high), optional
-        Which values are black and white, of frames in grey or colour; ``X.values`` of pictures lie between 0 and 255.
+        Which values are black and white, of frames in grey or colour; ``X.values`` of pictures lie
+        between 0 and 255.
 
     Examples
     --------
@@ -44,13 +47,25 @@ def filmstrip(
     (8, 22)
     """
     in_colour = value_range is not None and np.ndim(frames) == 4
-    pictures = check_finite(frames, "frames", "time", "height", "width", *(["channels"] if in_colour else []))
+    pictures = check_finite(
+        frames, "frames", "time", "height", "width", *(["channels"] if in_colour else [])
+    )
     if in_colour and pictures.shape[3] != 3:
-        raise ValueError(f"frames in colour have 3 channels, red, green and blue, but the shape is {pictures.shape}.")
+        raise ValueError(
+            "frames in colour have 3 channels, red, green and blue, but the shape is "
+            f"{pictures.shape}."
+        )
     if value_range is not None:
-        low, high = check_finite(value_range, "value_range", "ends").tolist() if np.shape(value_range) == (2,) else (0, 0)
+        low, high = (
+            check_finite(value_range, "value_range", "ends").tolist()
+            if np.shape(value_range) == (2,)
+            else (0, 0)
+        )
         if not low < high:
-            raise ValueError(f"value_range must be (low, high) with low below high, but it is {say(value_range)}.")
+            raise ValueError(
+                "value_range must be (low, high) with low below high, but it is "
+                f"{say(value_range)}."
+            )
         pictures = np.clip((pictures - low) / (high - low), 0, 1)
     check_kind(label, str, "label", "a text")
     if numbers is not None:
@@ -65,14 +80,24 @@ def filmstrip(
         ax.set(xticks=[], yticks=[])
         unframed(ax)
     for k, number in enumerate(numbers if numbers is not None else ()):
-        ax.text(k * (width + 2 * gap) + width / 2, -0.03 * height, f"{number}", ha="center", va="bottom", fontsize=8)
+        ax.text(
+            k * (width + 2 * gap) + width / 2,
+            -0.03 * height,
+            f"{number}",
+            ha="center",
+            va="bottom",
+            fontsize=8,
+        )
     ax.set_ylabel(label, rotation=0, ha="right", va="center")
     return ax
 
 
 @draws
-def raster(X: ArrayLike, *, title: str = "", wrong: ArrayLike | None = None, ax: Axes | None = None) -> Axes:
-    """Draw a sequence as the paper's figures 1 and 4 do: a column for each time, +1 white and -1 black.
+def raster(
+    X: ArrayLike, *, title: str = "", wrong: ArrayLike | None = None, ax: Axes | None = None
+) -> Axes:
+    """Draw a sequence as the paper's figures 1 and 4 do: a column for each time, +1 white and -1
+    black.
 
     Parameters
     ----------
@@ -106,8 +131,11 @@ def raster(X: ArrayLike, *, title: str = "", wrong: ArrayLike | None = None, ax:
 
 
 @draws
-def sequence_rows(X: Sequences, *, n_frames: int = 10, n_sequences: int = 8, ax: Axes | None = None) -> Axes:
-    """Draw sequences: a row of frames for each, or, where units have no rows and columns, a column for each time.
+def sequence_rows(
+    X: Sequences, *, n_frames: int = 10, n_sequences: int = 8, ax: Axes | None = None
+) -> Axes:
+    """Draw sequences: a row of frames for each, or, where units have no rows and columns, a column
+    for each time.
 
     Parameters
     ----------
@@ -124,12 +152,18 @@ def sequence_rows(X: Sequences, *, n_frames: int = 10, n_sequences: int = 8, ax:
     'sequence 1'
     """
     check_kind(X, Sequences, "X", "Sequences, as datasets and loaders give them")
-    n_frames, n_sequences = check_count(n_frames, "n_frames"), check_count(n_sequences, "n_sequences")
+    n_frames, n_sequences = (
+        check_count(n_frames, "n_frames"),
+        check_count(n_sequences, "n_sequences"),
+    )
     ax = axes_or_new(ax)
     names, sequences = X.names[:n_sequences], X.split()[:n_sequences]
     if X.picture_shape is not None:
         height, width = X.picture_shape
-        below, beside = max(1, height // 16), max(1, width // 16)  # pixels between rows and between frames
+        below, beside = (
+            max(1, height // 16),
+            max(1, width // 16),
+        )  # pixels between rows and between frames
         shown = [_brightness(x[spread_times(len(x), n_frames)], X) for x in sequences]
         picture = stacked([tiles(frames, beside) for frames in shown], below)
         name_rows(ax, names, height, below)
@@ -140,15 +174,26 @@ def sequence_rows(X: Sequences, *, n_frames: int = 10, n_sequences: int = 8, ax:
         ends = np.cumsum([len(x) for x in sequences])
         for end in ends[:-1]:
             ax.axvline(end - 0.5, color="C0")
-        ax.set_xticks([end - len(x) / 2 - 0.5 for end, x in zip(ends, sequences, strict=True)], names)
+        ax.set_xticks(
+            [end - len(x) / 2 - 0.5 for end, x in zip(ends, sequences, strict=True)], names
+        )
         ax.set(ylabel="unit", yticks=[])
-        ax.imshow(picture, cmap="gray", vmin=-1, vmax=1, interpolation="nearest", aspect="equal" if X.frame_shape[1:] else "auto")
+        ax.imshow(
+            picture,
+            cmap="gray",
+            vmin=-1,
+            vmax=1,
+            interpolation="nearest",
+            aspect="equal" if X.frame_shape[1:] else "auto",
+        )
     unframed(ax)
     return ax
 
 
 def _brightness(states: NDArray[Any], X: Sequences) -> NDArray[np.float64]:
-    """Return the brightness of patterns of `X`, from 0 to 1, as frames (T, height, width), in colour (T, height, width, 3)."""
+    """Return the brightness of patterns of `X`, from 0 to 1, as frames (T, height, width), in
+    colour (T, height, width, 3).
+    """
     frames = states.reshape(len(states), *X.frame_shape)
     if X.code is None:
         return (frames > 0).astype(np.float64)
@@ -164,7 +209,9 @@ def show_shades(ax: Axes, picture: NDArray[np.float64]) -> None:
 
 
 def tiles(frames: NDArray[Any], gap: int) -> NDArray[np.float64]:
-    """Put frames (T, height, width, ...) side by side with `gap` empty columns, NaN, between: (height, columns, ...)."""
+    """Put frames (T, height, width, ...) side by side with `gap` empty columns, NaN, between:
+    (height, columns, ...).
+    """
     margins = ((0, 0), (0, 0), (0, gap), (0, 0))[: frames.ndim]
     padded = np.pad(frames.astype(np.float64), margins, constant_values=np.nan)
     row = np.concatenate(list(padded), axis=1)
@@ -172,7 +219,9 @@ def tiles(frames: NDArray[Any], gap: int) -> NDArray[np.float64]:
 
 
 def stacked(strips: Sequence[NDArray[np.float64]], gap: int) -> NDArray[np.float64]:
-    """Put pictures of one height below each other with `gap` empty rows between; what is left on the right is empty, too."""
+    """Put pictures of one height below each other with `gap` empty rows between; what is left on
+    the right is empty, too.
+    """
     pitch = len(strips[0]) + gap
     sides = (len(strips) * pitch - gap, max(strip.shape[1] for strip in strips))
     picture = np.full((*sides, *strips[0].shape[2:]), np.nan)
@@ -187,13 +236,17 @@ def name_rows(ax: Axes, names: Sequence[str], height: int, gap: int) -> None:
 
 
 def spread_times(length: int, most: int) -> NDArray[np.int64]:
-    """At most this many times of 0 ... length - 1, evenly spread, the first and the last among them."""
+    """At most this many times of 0 ... length - 1, evenly spread, the first and the last among
+    them.
+    """
     return np.unique(np.linspace(0, length - 1, min(length, most)).astype(np.int64))
 
 
 def _black_and_white(ax: Axes, picture: NDArray[np.float64]) -> None:
     """Show +1 white, -1 black and NaN not at all, without ticks but with a frame."""
-    ax.imshow(picture, cmap=ListedColormap(["black", "white"]), vmin=-1, vmax=1, interpolation="nearest")
+    ax.imshow(
+        picture, cmap=ListedColormap(["black", "white"]), vmin=-1, vmax=1, interpolation="nearest"
+    )
     ax.set(xticks=[], yticks=[])
     ax.spines[:].set_visible(bool(np.isfinite(picture).all()))
     ax.spines[:].set_color(GREY)
@@ -213,14 +266,16 @@ def recall_strip(
     n_frames: int = 8,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw frames of a recall side by side: on white, off black, wrongly on orange, wrongly off blue.
+    """Draw frames of a recall side by side: on white, off black, wrongly on orange, wrongly off
+    blue.
 
     Parameters
     ----------
     trajectory : array of +-1, shape (K, N)
         As `recall` returns it; the first rows are the cue, in which nothing is called wrong.
     frame_shape : tuple of int
-        (height, width); of units without a shape, ``(N,)``, all times are drawn as columns, with the first unit at the bottom.
+        (height, width); of units without a shape, ``(N,)``, all times are drawn as columns, with
+        the first unit at the bottom.
     truth : array of +-1, shape (K, N), optional
         What should have come; then a row of stored frames stands above.
     order : int
@@ -249,16 +304,29 @@ def recall_strip(
     K = len(states)
     times = np.arange(K) if flat else spread_times(K, n_frames)
     shape = (frame_shape[0], 1) if flat else (frame_shape[0], frame_shape[1])
-    beside, below = 0 if flat else max(1, shape[1] // 16), max(1, shape[0] // 16)  # pixels between frames and between rows
+    beside, below = (
+        0 if flat else max(1, shape[1] // 16),
+        max(1, shape[0] // 16),
+    )  # pixels between frames and between rows
     rows = {"recall": _marked(states, known, order)}
     if known is not None:
         rows = {"stored": _filled(_marked(known, None, order), K)} | rows
     strips = [tiles(frames[times].reshape(-1, *shape), beside) for frames in rows.values()]
     picture = stacked(strips, below)
-    ax.imshow(picture, cmap=_COLOURS, vmin=0, vmax=3, interpolation="nearest", aspect="auto" if flat else "equal")
+    ax.imshow(
+        picture,
+        cmap=_COLOURS,
+        vmin=0,
+        vmax=3,
+        interpolation="nearest",
+        aspect="auto" if flat else "equal",
+    )
     pitch = shape[1] + beside
     shown = times if not flat else times[:: max(1, len(times) // 8)]
-    ax.set_xticks([np.searchsorted(times, t) * pitch + (shape[1] - 1) / 2 for t in shown], [str(t) for t in shown])
+    ax.set_xticks(
+        [np.searchsorted(times, t) * pitch + (shape[1] - 1) / 2 for t in shown],
+        [str(t) for t in shown],
+    )
     name_rows(ax, list(rows), shape[0], below)
     ax.set_xlabel("step")
     unframed(ax)
@@ -267,7 +335,12 @@ def recall_strip(
 
 @draws
 def overlap_curve(
-    trajectory: ArrayLike, truth: ArrayLike, *, X: ArrayLike | None = None, ax: Axes | None = None, **line: Any
+    trajectory: ArrayLike,
+    truth: ArrayLike,
+    *,
+    X: ArrayLike | None = None,
+    ax: Axes | None = None,
+    **line: Any,
 ) -> Axes:
     """Draw the overlap of a recall with what should have come, over time.
 
@@ -295,7 +368,14 @@ def overlap_curve(
     length = min(len(states), len(known))
     if X is not None:
         nearest = overlap(states, X).max(axis=1)
-        ax.plot(np.arange(len(states)), nearest, color=GREY, linewidth=0.9, linestyle=":", label="nearest stored pattern")
+        ax.plot(
+            np.arange(len(states)),
+            nearest,
+            color=GREY,
+            linewidth=0.9,
+            linestyle=":",
+            label="nearest stored pattern",
+        )
     together = 2.0 * (states[:length] == known[:length]).mean(axis=1) - 1.0
     options: dict[str, Any] = {"color": BLUE, "linewidth": 1.6, "label": "right pattern"} | line
     ax.plot(np.arange(length), together, **options)
@@ -304,8 +384,12 @@ def overlap_curve(
     return ax
 
 
-def _marked(states: NDArray[np.int8], truth: NDArray[np.int8] | None, order: int) -> NDArray[np.float64]:
-    """Colours of units: on, off, and, beside the truth, wrongly on or off; the cue is never called wrong."""
+def _marked(
+    states: NDArray[np.int8], truth: NDArray[np.int8] | None, order: int
+) -> NDArray[np.float64]:
+    """Colours of units: on, off, and, beside the truth, wrongly on or off; the cue is never called
+    wrong.
+    """
     marked = np.where(states > 0, _ON, _OFF).astype(np.float64)
     if truth is not None:
         length = min(len(states), len(truth))

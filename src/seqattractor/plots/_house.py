@@ -1,4 +1,6 @@
-"""The house style: colours that are safe for colour-blind readers and show on light and dark ground."""
+"""The house style: colours that are safe for colour-blind readers and show on light and dark
+ground.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,8 @@ def style(*, dark: bool = False, paper: bool = False) -> Iterator[None]:
     dark : bool
         For a dark page instead of a light one.
     paper : bool
-        For one column of a paper, 85 mm wide: small type and thin lines, and text that stays text in PDF and SVG.
+        For one column of a paper, 85 mm wide: small type and thin lines, and text that stays text
+        in PDF and SVG.
 
     Yields
     ------
@@ -42,7 +45,9 @@ def style(*, dark: bool = False, paper: bool = False) -> Iterator[None]:
     '#e6e6e6'
     """
     wanted = {"house": True, "dark": check_flag(dark, "dark"), "paper": check_flag(paper, "paper")}
-    with matplotlib.style.context([f"seqattractor.plots.{sheet}" for sheet, used in wanted.items() if used]):
+    with matplotlib.style.context(
+        [f"seqattractor.plots.{sheet}" for sheet, used in wanted.items() if used]
+    ):
         yield
 
 
@@ -70,7 +75,9 @@ Examples
 
 
 def draws(function: Draw) -> Draw:
-    """Complete the docstring of a drawing function: the parameter `ax` and the axes that it returns."""
+    """Complete the docstring of a drawing function: the parameter `ax` and the axes that it
+    returns.
+    """
     if function.__doc__ is not None:  # without docstrings under python -OO
         head, tail = inspect.cleandoc(function.__doc__).split("\n\nExamples\n--------\n")
         function.__doc__ = f"{head}\n{_SHARED}{tail}\n"
@@ -80,7 +87,10 @@ def draws(function: Draw) -> Draw:
 def check_color(color: Any) -> None:
     """Reject a colour that matplotlib does not have."""
     if not is_color_like(color):
-        raise ValueError(f"color must be a colour of matplotlib's, such as 'C0' or '#3a8fc7', but it is {say(color)}.")
+        raise ValueError(
+            "color must be a colour of matplotlib's, such as 'C0' or '#3a8fc7', but it is "
+            f"{say(color)}."
+        )
 
 
 def unframed(ax: Axes) -> None:

@@ -12,7 +12,8 @@ from seqattractor.plots._house import RED, axes_or_new, draws
 
 @draws
 def network_diagram(n_visible: int = 5, n_hidden: int = 4, *, ax: Axes | None = None) -> Axes:
-    r"""Draw the network with hidden neurons as figure 2 of the paper does: as it is, and unfolded in time.
+    r"""Draw the network with hidden neurons as figure 2 of the paper does: as it is, and unfolded
+    in time.
 
     Visible neurons are filled. On the right U leads from xi(t) to zeta(t), V from there to xi(t+1).
 
@@ -34,14 +35,31 @@ def network_diagram(n_visible: int = 5, n_hidden: int = 4, *, ax: Axes | None = 
     reach = max(n_visible, n_hidden) * 0.3  # half the width of a network
     right = 2 * reach + 4.2  # where the unfolded one stands
     folded = {"visible": _row(n_visible, 0.0, -0.62), "hidden": _row(n_hidden, 0.0, 0.62)}
-    unfolded = {"now": _row(n_visible, right, -1.2), "hidden": _row(n_hidden, right, 0.0), "next": _row(n_visible, right, 1.2)}
+    unfolded = {
+        "now": _row(n_visible, right, -1.2),
+        "hidden": _row(n_hidden, right, 0.0),
+        "next": _row(n_visible, right, 1.2),
+    }
     _connect(ax, folded["visible"], folded["hidden"], "<|-|>", ink)
     _connect(ax, unfolded["now"], unfolded["hidden"], "-|>", ink)
     _connect(ax, unfolded["hidden"], unfolded["next"], "-|>", ink)
     for name, places in (*folded.items(), *unfolded.items()):
         fill = ax.get_facecolor() if name == "hidden" else RED
-        ax.scatter(places[:, 0], places[:, 1], s=110, facecolor=fill, edgecolor=ink, linewidth=1.2, zorder=3)
-    ax.annotate("", (right - reach - 0.5, 0), (reach + 0.5, 0), arrowprops={"arrowstyle": "-|>", "linewidth": 2.2, "color": ink})
+        ax.scatter(
+            places[:, 0],
+            places[:, 1],
+            s=110,
+            facecolor=fill,
+            edgecolor=ink,
+            linewidth=1.2,
+            zorder=3,
+        )
+    ax.annotate(
+        "",
+        (right - reach - 0.5, 0),
+        (reach + 0.5, 0),
+        arrowprops={"arrowstyle": "-|>", "linewidth": 2.2, "color": ink},
+    )
     ax.text(right / 2, 0.22, "unfolded in time", ha="center", color=ink)
     for y, symbol in ((-1.2, r"$\xi(t)$"), (0.0, r"$\zeta(t)$"), (1.2, r"$\xi(t+1)$")):
         ax.text(right + reach + 0.35, y, symbol, va="center", color=ink)
@@ -59,7 +77,9 @@ def _row(n: int, x: float, y: float) -> NDArray[np.float64]:
     return np.stack([x + 0.6 * (np.arange(n) - (n - 1) / 2), np.full(n, y)], axis=1)
 
 
-def _connect(ax: Axes, below: NDArray[np.float64], above: NDArray[np.float64], arrow: str, color: str) -> None:
+def _connect(
+    ax: Axes, below: NDArray[np.float64], above: NDArray[np.float64], arrow: str, color: str
+) -> None:
     """Draw an arrow from every neuron of a row to every one of another."""
     style = {
         "arrowstyle": f"{arrow},head_length=0.35,head_width=0.16",

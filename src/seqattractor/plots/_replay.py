@@ -1,4 +1,6 @@
-"""Tests of replay: scores beside their nulls, p values, events with what the memory recalls, and predicted laps."""
+"""Tests of replay: scores beside their nulls, p values, events with what the memory recalls, and
+predicted laps.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,8 @@ def _check_tested(tested: Any) -> None:
 
 @draws
 def replay_scores(tested: Any, *, ax: Axes | None = None) -> Axes:
-    """Draw the score of each event beside the scores of its shuffles, events sorted by their scores.
+    """Draw the score of each event beside the scores of its shuffles, events sorted by their
+    scores.
 
     Parameters
     ----------
@@ -31,19 +34,34 @@ def replay_scores(tested: Any, *, ax: Axes | None = None) -> Axes:
     --------
     >>> import seqattractor as sa
     >>> session = sa.datasets.recording(n_events=2, rng=0)
-    >>> net = sa.SequenceAttractor(400, max_epochs=3000, random_state=0).fit(sa.replay.consensus(session.lap_counts(0.1)))
-    >>> replay_scores(sa.replay.test(net, session.event_counts(), n_shuffles=50, rng=0)).get_ylabel()
+    >>> laps = sa.replay.consensus(session.lap_counts(0.1))
+    >>> net = sa.SequenceAttractor(400, max_epochs=3000, random_state=0).fit(laps)
+    >>> tested = sa.replay.test(net, session.event_counts(), n_shuffles=50, rng=0)
+    >>> replay_scores(tested).get_ylabel()
     'score'
     """
     _check_tested(tested)
     ax = axes_or_new(ax)
-    order = np.argsort(np.where(tested.tested, tested.scores, -np.inf), kind="stable")[np.sum(~tested.tested) :]
+    order = np.argsort(np.where(tested.tested, tested.scores, -np.inf), kind="stable")[
+        np.sum(~tested.tested) :
+    ]
     place = np.arange(len(order))
     mean, spread = tested.null_means[order], tested.null_sds[order]
-    ax.fill_between(place, mean - 2 * spread, mean + 2 * spread, color=GREY, alpha=0.3, linewidth=0, label="shuffles, ± 2 SD")
+    ax.fill_between(
+        place,
+        mean - 2 * spread,
+        mean + 2 * spread,
+        color=GREY,
+        alpha=0.3,
+        linewidth=0,
+        label="shuffles, ± 2 SD",
+    )
     ax.plot(place, mean, color=GREY, linewidth=1)
     found, scores = tested.significant()[order], tested.scores[order]
-    for chosen, color, label in ((found, BLUE, "replay (FDR 5 %)"), (~found, ORANGE, "other events")):
+    for chosen, color, label in (
+        (found, BLUE, "replay (FDR 5 %)"),
+        (~found, ORANGE, "other events"),
+    ):
         ax.plot(place[chosen], scores[chosen], ".", color=color, markersize=5, label=label)
     ax.set(xlabel="event, by score", ylabel="score")
     ax.legend(loc="upper left")
@@ -62,8 +80,10 @@ def replay_p_values(tested: Any, *, ax: Axes | None = None) -> Axes:
     --------
     >>> import seqattractor as sa
     >>> session = sa.datasets.recording(n_events=2, rng=0)
-    >>> net = sa.SequenceAttractor(400, max_epochs=3000, random_state=0).fit(sa.replay.consensus(session.lap_counts(0.1)))
-    >>> replay_p_values(sa.replay.test(net, session.event_counts(), n_shuffles=50, rng=0)).get_xlabel()
+    >>> laps = sa.replay.consensus(session.lap_counts(0.1))
+    >>> net = sa.SequenceAttractor(400, max_epochs=3000, random_state=0).fit(laps)
+    >>> tested = sa.replay.test(net, session.event_counts(), n_shuffles=50, rng=0)
+    >>> replay_p_values(tested).get_xlabel()
     'p value'
     """
     _check_tested(tested)
@@ -92,8 +112,10 @@ def replay_event(tested: Any, event: int, *, order: Any = None, ax: Axes | None 
     --------
     >>> import seqattractor as sa
     >>> session = sa.datasets.recording(n_events=2, rng=0)
-    >>> net = sa.SequenceAttractor(400, max_epochs=3000, random_state=0).fit(sa.replay.consensus(session.lap_counts(0.1)))
-    >>> replay_event(sa.replay.test(net, session.event_counts(), n_shuffles=50, rng=0), 0).get_ylabel()
+    >>> laps = sa.replay.consensus(session.lap_counts(0.1))
+    >>> net = sa.SequenceAttractor(400, max_epochs=3000, random_state=0).fit(laps)
+    >>> tested = sa.replay.test(net, session.event_counts(), n_shuffles=50, rng=0)
+    >>> replay_event(tested, 0).get_ylabel()
     'cell'
     """
     _check_tested(tested)
@@ -113,12 +135,28 @@ def replay_event(tested: Any, event: int, *, order: Any = None, ax: Axes | None 
     edges = np.arange(len(shown) + 1), np.arange(N + 1)
     ax.pcolormesh(*edges, shade, cmap=mpl.colors.ListedColormap([BLUE]), alpha=0.35, linewidth=0)
     bins, rows = np.nonzero(shown[:, order])
-    for hit, color, label in ((True, mpl.rcParams["text.color"], "spikes, expected"), (False, ORANGE, "spikes, not expected")):
+    for hit, color, label in (
+        (True, mpl.rcParams["text.color"], "spikes, expected"),
+        (False, ORANGE, "spikes, not expected"),
+    ):
         chosen = expected[:, order][bins, rows] == hit
-        ax.plot(bins[chosen] + 0.5, rows[chosen] + 0.5, "|", color=color, markersize=4, markeredgewidth=1.2, label=label)
+        ax.plot(
+            bins[chosen] + 0.5,
+            rows[chosen] + 0.5,
+            "|",
+            color=color,
+            markersize=4,
+            markeredgewidth=1.2,
+            label=label,
+        )
     p = tested.p_values[event]
     ax.xaxis.set_major_locator(MaxNLocator(5, integer=True))
-    ax.set(xlabel="bin", ylabel="cell", ylim=(0, N), title=f"event {event}: speed {tested.speeds[event]:+d}, p = {p:.3g}")
+    ax.set(
+        xlabel="bin",
+        ylabel="cell",
+        ylim=(0, N),
+        title=f"event {event}: speed {tested.speeds[event]:+d}, p = {p:.3g}",
+    )
     return ax
 
 
@@ -140,7 +178,9 @@ def prediction_of_laps(found: Any, *, ax: Axes | None = None) -> Axes:
     'F1 of the next bin'
     """
     if not hasattr(found, "other_laps"):
-        raise TypeError(f"found must be what sa.replay.cross_validate returns, but it is {say(found)}.")
+        raise TypeError(
+            f"found must be what sa.replay.cross_validate returns, but it is {say(found)}."
+        )
     ax = axes_or_new(ax)
     names = ("memory", "other_laps", "rates", "shuffled")
     words = ("memory", "another\nlap", "constant\nrates", "shuffled\nbins")
@@ -149,6 +189,12 @@ def prediction_of_laps(found: Any, *, ax: Axes | None = None) -> Axes:
     for k, name in enumerate(names):
         low, high = found.interval(name)
         ax.plot(np.full(values.shape[1], k), values[k], ".", color=BLUE, alpha=0.6, markersize=4)
-        ax.errorbar(k + 0.12, values[k].mean(), [[values[k].mean() - low], [high - values[k].mean()]], fmt="o", color=ORANGE)
+        ax.errorbar(
+            k + 0.12,
+            values[k].mean(),
+            [[values[k].mean() - low], [high - values[k].mean()]],
+            fmt="o",
+            color=ORANGE,
+        )
     ax.set(xticks=range(len(names)), xticklabels=words, ylabel="F1 of the next bin", ylim=(0, None))
     return ax

@@ -24,14 +24,15 @@ def consensus(
     *,
     maps: ArrayLike | None = None,
     n_bins: int | str = "auto",
-    threshold: float = 1 / 3,
+    threshold: float = 0.5,
     epochs: IntervalSet | None = None,
     bin_size: float | None = None,
 ) -> Sequences:
-    """Average laps at equal fractions of their length, and mark the cells that are usually active there.
+    """Average laps at equal fractions of their length, and mark the cells that are usually active
+    there.
 
-    Laps are noisy: each misses spikes of its own, and no two of them are the same. What they share is what a memory should
-    learn when it is to recognise replay (`replay.test`).
+    Laps are noisy: each misses spikes of its own, and no two of them are the same. What they share
+    is what a memory should learn when it is to recognise replay (`replay.test`).
 
     Parameters
     ----------
@@ -39,7 +40,8 @@ def consensus(
         Numbers of spikes, or +-1 patterns, of which only on or off is known; or spikes, with
         `epochs` and `bin_size`.
     maps : array of shape (S,), optional
-        A label for each lap, such as the environment or the arm of a maze; each label gets a sequence of its own.
+        A label for each lap, such as the environment or the arm of a maze; each label gets a
+        sequence of its own.
     n_bins : int or "auto"
         Of the consensus; "auto" is the median of the lengths of the laps.
     threshold : float
@@ -53,7 +55,8 @@ def consensus(
     Returns
     -------
     Sequences
-        One for each map. Where a pattern comes back within a few bins, it is there once, without those in between.
+        One for each map. Where a pattern comes back within a few bins, it is there once, without
+        those in between.
 
     Examples
     --------
@@ -66,11 +69,17 @@ def consensus(
     threshold = check_number(threshold, "threshold")
     labels = np.zeros(len(each), dtype=int) if maps is None else np.asarray(maps)
     if labels.shape != (len(each),):
-        raise ValueError(f"maps must label each of the {len(each)} laps, but its shape is {labels.shape}.")
+        raise ValueError(
+            f"maps must label each of the {len(each)} laps, but its shape is {labels.shape}."
+        )
     parts, names = [], []
     for label in dict.fromkeys(labels.tolist()):
         chosen = [lap for lap, other in zip(each, labels, strict=True) if other == label]
-        bins = int(np.median([len(lap) for lap in chosen])) if is_auto(n_bins) else check_count(n_bins, "n_bins", 2)
+        bins = (
+            int(np.median([len(lap) for lap in chosen]))
+            if is_auto(n_bins)
+            else check_count(n_bins, "n_bins", 2)
+        )
         mean = np.mean([stretched(lap, bins) for lap in chosen], axis=0)
         patterns = _without_flicker(np.where(mean > threshold, 1, -1).astype(np.int8))
         if len(patterns) < 2:
@@ -88,10 +97,15 @@ def consensus(
 
 
 def _without_flicker(patterns: Patterns) -> Patterns:
-    """The patterns without those between one and its return within `_FLICKER` bins, which have no successor of their own."""
+    """The patterns without those between one and its return within `_FLICKER` bins, which have no
+    successor of their own.
+    """
     left: list[Patterns] = []
     for pattern in patterns:
-        back = next((k for k in range(1, _FLICKER + 1) if k <= len(left) and (left[-k] == pattern).all()), None)
+        back = next(
+            (k for k in range(1, _FLICKER + 1) if k <= len(left) and (left[-k] == pattern).all()),
+            None,
+        )
         left = [*left, pattern] if back is None else left[: len(left) - back + 1]
     return np.array(left)
 

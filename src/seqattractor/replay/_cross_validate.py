@@ -1,4 +1,6 @@
-"""Is there a sequence in the laps at all? Laps that a memory has not seen, predicted by one that learned the others."""
+"""Is there a sequence in the laps at all? Laps that a memory has not seen, predicted by one that
+learned the others.
+"""
 
 from __future__ import annotations
 
@@ -30,16 +32,19 @@ _Active = NDArray[np.bool_]
 
 @dataclass(frozen=True, repr=False, eq=False)
 class CrossValidation(Result):
-    """How well each left-out lap is predicted: F1 of the next bin, 1 if every spike is predicted and no other.
+    """How well each left-out lap is predicted: F1 of the next bin, 1 if every spike is predicted
+    and no other.
 
     Attributes
     ----------
     memory : ndarray of shape (L,)
         By the memory, which has learned the other laps.
     other_laps : ndarray of shape (L,)
-        By the other laps themselves, stretched to the same length, on average: what laps have in common.
+        By the other laps themselves, stretched to the same length, on average: what laps have in
+        common.
     rates : ndarray of shape (L,)
-        By the cells with the highest rates in the other laps, the same in every bin; as many as predict these best.
+        By the cells with the highest rates in the other laps, the same in every bin; as many as
+        predict these best.
     shuffled : ndarray of shape (L,)
         By the memory, on average over the bins of the lap in random orders.
     p_values : ndarray of shape (L,)
@@ -66,7 +71,9 @@ class CrossValidation(Result):
     n_shuffles: int
     order: int
 
-    def interval(self, name: Literal["memory", "other_laps", "rates", "shuffled"]) -> tuple[float, float]:
+    def interval(
+        self, name: Literal["memory", "other_laps", "rates", "shuffled"]
+    ) -> tuple[float, float]:
         """Return the 95 % confidence interval of the mean over laps (Student's t).
 
         Parameters
@@ -99,12 +106,17 @@ class CrossValidation(Result):
             "shuffled": self.shuffled,
             "p": self.p_values,
         }
-        return [{"lap": k, **{name: float(c[k]) for name, c in columns.items()}} for k in range(len(self.memory))]
+        return [
+            {"lap": k, **{name: float(c[k]) for name, c in columns.items()}}
+            for k in range(len(self.memory))
+        ]
 
     def describe(self) -> str:
         """Describe whether laps predict each other, and by how much."""
         L, better = len(self.memory), int((self.p_values <= 0.05).sum())
-        over_shuffles, over_rates = (_interval(self.memory - x) for x in (self.shuffled, self.rates))
+        over_shuffles, over_rates = (
+            _interval(self.memory - x) for x in (self.shuffled, self.rates)
+        )
         if over_shuffles[0] > 0:
             answer = "The laps have a sequence in common"
             answer += "." if over_rates[0] > 0 else ", but constant rates predict them no worse."
@@ -121,9 +133,10 @@ class CrossValidation(Result):
             for low, high in (_interval(values),)
         )
         return (
-            f"{answer} A memory of order {self.order} that learned the other laps predicts the bins of {better} of {L} laps "
-            f"better than the same bins in random orders (p <= 0.05, {self.n_shuffles} orders). "
-            f"F1 of the next bin, mean and 95 % interval over laps: {each}."
+            f"{answer} A memory of order {self.order} that learned the other laps predicts the "
+            f"bins of {better} of {L} laps better than the same bins in random orders (p <= 0.05, "
+            f"{self.n_shuffles} orders). F1 of the next bin, mean and 95 % interval over laps: "
+            f"{each}."
         )
 
 
@@ -133,18 +146,19 @@ def cross_validate(
     *,
     learn: Literal["consensus", "laps"] = "consensus",
     maps: ArrayLike | None = None,
-    threshold: float = 1 / 3,
+    threshold: float = 0.5,
     n_shuffles: int = 200,
     epochs: IntervalSet | None = None,
     bin_size: float | None = None,
     progress: Callable[[int, int], None] | None = None,
     rng: Seed = None,
 ) -> CrossValidation:
-    """Leave out one lap after the other, learn the rest, and predict each bin of the lap from the bin before it.
+    """Leave out one lap after the other, learn the rest, and predict each bin of the lap from the
+    bin before it.
 
-    A memory stores laps of noise as well as any others, so that what it stores shows nothing. Whether there is a sequence in
-    the laps shows in whether it predicts a lap that it has not seen. Try several bin widths and orders; before any replay is
-    claimed, the answer should be yes.
+    A memory stores laps of noise as well as any others, so that what it stores shows nothing.
+    Whether there is a sequence in the laps shows in whether it predicts a lap that it has not seen.
+    Try several bin widths and orders; before any replay is claimed, the answer should be yes.
 
     Parameters
     ----------
@@ -183,16 +197,23 @@ def cross_validate(
     """
     check_kind(memory, SequenceMemory, "memory", "a network such as SequenceAttractor()")
     check_choice(learn, "learn", ("consensus", "laps"))
-    n_shuffles, generator = check_count(n_shuffles, "n_shuffles"), as_generator(rng, "cross-validation")
+    n_shuffles, generator = (
+        check_count(n_shuffles, "n_shuffles"),
+        as_generator(rng, "cross-validation"),
+    )
     counts = as_counts(laps, "laps", epochs=epochs, bin_size=bin_size)
     L = len(counts)
     if L < 2:
-        raise ValueError(f"to predict a lap from others, at least two are needed, but there is {L}.")
+        raise ValueError(
+            f"to predict a lap from others, at least two are needed, but there is {L}."
+        )
     labels = np.zeros(L, dtype=int) if maps is None else np.asarray(maps)
     if labels.shape != (L,):
         raise ValueError(f"maps must label each of the {L} laps, but its shape is {labels.shape}.")
     if maps is not None and min(np.unique(labels, return_counts=True)[1]) < 2:
-        raise ValueError("each map needs at least two laps, or a lap that is left out takes its map with it.")
+        raise ValueError(
+            "each map needs at least two laps, or a lap that is left out takes its map with it."
+        )
     found, order = np.empty((L, 5)), 1
     for k in range(L):
         others = [j for j in range(L) if j != k]
@@ -201,10 +222,14 @@ def cross_validate(
         order = net.order_
         lap = counts[k] > 0
         if len(lap) <= order:
-            raise ValueError(f"lap {k} has {len(lap)} bins, too few for a memory that looks at {order}.")
+            raise ValueError(
+                f"lap {k} has {len(lap)} bins, too few for a memory that looks at {order}."
+            )
         alike = [counts[j] for j in others if labels[j] == labels[k]]
         shown = [stretched(other, len(lap)) for other in alike]
-        orders = generator.permuted(np.broadcast_to(np.arange(len(lap)), (n_shuffles, len(lap))), axis=1)
+        orders = generator.permuted(
+            np.broadcast_to(np.arange(len(lap)), (n_shuffles, len(lap))), axis=1
+        )
         own, *shuffles = (_quality(net, lap[at]) for at in (np.arange(len(lap)), *orders))
         found[k] = (
             own,
@@ -220,7 +245,11 @@ def cross_validate(
 
 
 def _learned(
-    memory: SequenceMemory, laps: list[NDArray[Any]], maps: NDArray[Any] | None, learn: str, threshold: float
+    memory: SequenceMemory,
+    laps: list[NDArray[Any]],
+    maps: NDArray[Any] | None,
+    learn: str,
+    threshold: float,
 ) -> SequenceMemory:
     """A copy of the memory that has learned some laps."""
     parts: Any = [np.where(lap > 0, 1, -1).astype(np.int8) for lap in laps]
@@ -228,7 +257,9 @@ def _learned(
         parts = consensus(laps, maps=maps, threshold=threshold)
     net: SequenceMemory = clone(memory)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # how well it has learned shows in what it predicts
+        warnings.simplefilter(
+            "ignore", ConvergenceWarning
+        )  # how well it has learned shows in what it predicts
         return net.fit(parts)
 
 
@@ -247,7 +278,9 @@ def _f1(predicted: _Active, observed: _Active) -> float:
 
 
 def _by_rates(others: list[_Active], lap: _Active) -> float:
-    """F1 of a constant prediction, the cells with the highest rates; as many as are best in the other laps."""
+    """F1 of a constant prediction, the cells with the highest rates; as many as are best in the
+    other laps.
+    """
     everything = np.concatenate(others)
     ranked = np.argsort(-everything.mean(axis=0), kind="stable")
     hits = np.cumsum(everything.sum(axis=0)[ranked])

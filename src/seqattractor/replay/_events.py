@@ -1,4 +1,6 @@
-"""The test of replay: does an event follow what a memory has learned better than its shuffles do?"""
+"""The test of replay: does an event follow what a memory has learned better than its shuffles
+do?
+"""
 
 from __future__ import annotations
 
@@ -54,14 +56,14 @@ class ReplayTest(Result):
     Attributes
     ----------
     scores : ndarray of shape (E,)
-        How well predicted and observed bins agree at the best speed, in standard deviations of random orders; NaN where an
-        event has too few active bins.
+        How well predicted and observed bins agree at the best speed, in standard deviations of
+        random orders; NaN where an event has too few active bins.
     p_values : ndarray of shape (E,)
-        ``(1 + exceed) / (1 + n_shuffles)``, where `exceed` counts the shuffles that score as high or higher. 1 where an event
-        has too few active bins.
+        ``(1 + exceed) / (1 + n_shuffles)``, where `exceed` counts the shuffles that score as high
+        or higher. 1 where an event has too few active bins.
     speeds : ndarray of int, shape (E,)
-        The best speed, in stored patterns per bin of the event; negative for reverse order. 0 where an event has too few
-        active bins.
+        The best speed, in stored patterns per bin of the event; negative for reverse order. 0 where
+        an event has too few active bins.
     null_means, null_sds : ndarray of shape (E,)
         Of the scores of the shuffles of each event.
     followed : ndarray of int, shape (E,), or None
@@ -119,7 +121,8 @@ class ReplayTest(Result):
         return adjusted
 
     def significant(self, rate: float = 0.05) -> NDArray[np.bool_]:
-        """Return which events are replay if at most this fraction of them may be false (Benjamini-Hochberg).
+        """Return which events are replay if at most this fraction of them may be false
+        (Benjamini-Hochberg).
 
         Parameters
         ----------
@@ -230,18 +233,21 @@ class ReplayTest(Result):
         alone = int((self.p_values[self.tested] <= 0.05).sum())
         short = len(self.scores) - n
         text = (
-            f"{found.sum()} of {n} events are replay at a false discovery rate of 5 %: {forward} forward and "
-            f"{found.sum() - forward} reverse. "
-            f"One by one, {alone} of {n} have p <= 0.05, where {0.05 * n:.3g} are expected by chance. "
-            f"The null is {WORDS[self.null]} ({self.n_shuffles} shuffles of each event; the search over speeds and "
-            "directions is repeated in each of them). "
+            f"{found.sum()} of {n} events are replay at a false discovery rate of 5 %: {forward} "
+            f"forward and {found.sum() - forward} reverse. One by one, {alone} of {n} have p <= "
+            f"0.05, where {0.05 * n:.3g} are expected by chance. The null is {WORDS[self.null]} "
+            f"({self.n_shuffles} shuffles of each event; the search over speeds and directions is "
+            "repeated in each of them). "
         )
         if short:
-            text += f"{short} events have fewer than {FEWEST_BINS} active bins and were not tested. "
+            text += (
+                f"{short} events have fewer than {FEWEST_BINS} active bins and were not tested. "
+            )
         return text + (
-            f"A small p value means that the bins of an event follow each other as {self.memory} has learned, better than "
-            "this null explains. It says nothing about what the animal did or thought, and a large one does not show that "
-            "there is no replay: short events with few spikes are often missed."
+            f"A small p value means that the bins of an event follow each other as {self.memory} "
+            "has learned, better than this null explains. It says nothing about what the animal "
+            "did or thought, and a large one does not show that there is no replay: short events "
+            "with few spikes are often missed."
         )
 
 
@@ -261,15 +267,16 @@ def test(
 ) -> ReplayTest:
     """Test whether candidate events replay what a memory has learned.
 
-    The memory runs freely from each bin of an event, and what it recalls after k steps is compared with the following bins,
-    forward and reverse, for all speeds k up to `max_speed`. The score is how much better they agree at the best speed and
-    direction than in random orders of the bins, and the p value the fraction of shuffles of the same event that reach it
-    with the same search.
+    The memory runs freely from each bin of an event, and what it recalls after k steps is compared
+    with the following bins, forward and reverse, for all speeds k up to `max_speed`. The score is
+    how much better they agree at the best speed and direction than in random orders of the bins,
+    and the p value the fraction of shuffles of the same event that reach it with the same search.
 
     Parameters
     ----------
     memory : SequenceMemory
-        A network of order 1 that has learned the sequences in question, best of all their `consensus`.
+        A network of order 1 that has learned the sequences in question, best of all their
+        `consensus`.
     events : Sequences, list of E arrays of shape (bins, N), or pynapple.TsGroup
         Numbers of spikes, or +-1 patterns, of the same cells in the same order; or spikes, with
         `epochs` and `bin_size`. The statistic asks only whether a cell is on in a bin, as +-1
@@ -277,13 +284,15 @@ def test(
     n_shuffles : int
         Of each event.
     null : {"order", "cells", "circular", "poisson"}
-        "order": the same bins in another order. "cells": the cells are renamed. "circular": the spikes of each cell are
-        rotated in time. "poisson": Poisson spikes with the mean rate of each cell and the population rate of each bin. The
-        last three take longer, since the memory runs from every shuffle.
+        "order": the same bins in another order. "cells": the cells are renamed. "circular": the
+        spikes of each cell are rotated in time. "poisson": Poisson spikes with the mean rate of
+        each cell and the population rate of each bin. The last three take longer, since the memory
+        runs from every shuffle.
     max_speed : int
         The highest speed that is tried, in stored patterns per bin.
     sequences : Sequences, optional
-        What the memory has learned, to find out which of the sequences an event follows, and where it starts.
+        What the memory has learned, to find out which of the sequences an event follows, and where
+        it starts.
     epochs : pynapple.IntervalSet, optional
         When each event begins and ends, if `events` is a TsGroup. One that is too short for a bin
         is not tested, but has its entry.
@@ -312,10 +321,13 @@ def test(
     check_learned(memory)
     if memory.order_ != 1:
         raise ValueError(
-            f"the memory looks at {memory.order_} patterns at a time; replay runs at another speed than the laps, so that "
-            "only a network of order 1 can be asked."
+            f"the memory looks at {memory.order_} patterns at a time; replay runs at another speed "
+            "than the laps, so that only a network of order 1 can be asked."
         )
-    n_shuffles, max_speed = check_count(n_shuffles, "n_shuffles"), check_count(max_speed, "max_speed")
+    n_shuffles, max_speed = (
+        check_count(n_shuffles, "n_shuffles"),
+        check_count(max_speed, "max_speed"),
+    )
     check_choice(null, "null", tuple(WORDS))
     check_kind(sequences, (Sequences, NoneType), "sequences", "Sequences, such as a consensus")
     counts = as_counts(events, "events", epochs=epochs, bin_size=bin_size)
@@ -325,8 +337,13 @@ def test(
         raise ValueError(f"sequences have {n} cells, the memory {memory.n_features_in_}.")
     seeds = np.random.SeedSequence(as_generator(rng, "replay").integers(2**63)).spawn(len(counts))
     stored = [] if sequences is None else [part > 0 for part in sequences.split()]
-    some = partial(_test_some, memory, n_shuffles=n_shuffles, null=null, n_speeds=max_speed, stored=stored)
-    chunks = [(counts[at : at + _TOGETHER], seeds[at : at + _TOGETHER]) for at in range(0, len(counts), _TOGETHER)]
+    some = partial(
+        _test_some, memory, n_shuffles=n_shuffles, null=null, n_speeds=max_speed, stored=stored
+    )
+    chunks = [
+        (counts[at : at + _TOGETHER], seeds[at : at + _TOGETHER])
+        for at in range(0, len(counts), _TOGETHER)
+    ]
     found: list[_Found] = []
     for part in _done(some, chunks, min(count_jobs(n_jobs), len(chunks))):
         found += part
@@ -363,7 +380,9 @@ class _Found:
     start: int = 0
 
 
-def _done(some: Callable[..., list[_Found]], chunks: list[Any], jobs: int) -> Iterator[list[_Found]]:
+def _done(
+    some: Callable[..., list[_Found]], chunks: list[Any], jobs: int
+) -> Iterator[list[_Found]]:
     """The results of all chunks of events, in their order."""
     if jobs == 1:
         yield from (some(*chunk) for chunk in chunks)
@@ -387,13 +406,19 @@ def _test_some(
     long = max((min(MOST_LAGS, int(at[-1] - at[0])) for at in active if len(at)), default=0)
     shown = np.concatenate([each[at] > 0 for each, at in zip(events, active, strict=True)])
     steps = n_speeds * max(long, 1)
-    ahead = predictions(memory, shown, steps) if len(shown) else np.empty((0, steps, memory.n_features_in_), dtype=bool)
+    ahead = (
+        predictions(memory, shown, steps)
+        if len(shown)
+        else np.empty((0, steps, memory.n_features_in_), dtype=bool)
+    )
     found, first = [], 0
     for event, at, seed in zip(events, active, seeds, strict=True):
         predicted = ahead[first : first + len(at)]
         first += len(at)
         rng = np.random.default_rng(seed)
-        found.append(_test_one(memory, event, at, predicted, rng, n_shuffles, null, n_speeds, stored))
+        found.append(
+            _test_one(memory, event, at, predicted, rng, n_shuffles, null, n_speeds, stored)
+        )
     return found
 
 
@@ -408,7 +433,9 @@ def _test_one(
     n_speeds: int,
     stored: list[NDArray[np.bool_]],
 ) -> _Found:
-    """Test one event with active bins `at`, from each of which the memory predicts (len(at), steps, N)."""
+    """Test one event with active bins `at`, from each of which the memory predicts (len(at), steps,
+    N).
+    """
     pairs = pairs_of(at)
     if len(at) < FEWEST_BINS or not len(pairs.a):
         return _Found(np.nan, 1.0, 0, np.nan, np.nan, np.zeros(event.shape, dtype=bool))
@@ -423,19 +450,29 @@ def _test_one(
         whole = event[at[0] : at[-1] + 1]
         orders = random_orders(len(whole), _ORDERS, rng)
         part = max(1, _VARIANTS // (whole.size * n_speeds * MOST_LAGS))
-        drawn = [DRAWN[null](whole, min(part, n_shuffles - k), rng) for k in range(0, n_shuffles, part)]
-        each = [scores_of_variants(memory, some, orders, n_speeds) for some in (whole[None] > 0, *drawn)]
+        drawn = [
+            DRAWN[null](whole, min(part, n_shuffles - k), rng) for k in range(0, n_shuffles, part)
+        ]
+        each = [
+            scores_of_variants(memory, some, orders, n_speeds) for some in (whole[None] > 0, *drawn)
+        ]
         scores = np.concatenate(each)
     own, others = scores[0], scores[1:]
     exceed = int((others >= own - 1e-9).sum())
     expected = _expected(predicted, table, at, speed, event.shape)
     followed, start = _place(event, at, speed, stored) if stored else (0, 0)
     p = (1 + exceed) / (1 + n_shuffles)
-    return _Found(float(own), p, speed, float(others.mean()), float(others.std()), expected, followed, start)
+    return _Found(
+        float(own), p, speed, float(others.mean()), float(others.std()), expected, followed, start
+    )
 
 
 def _expected(
-    predicted: NDArray[np.bool_], table: NDArray[np.float64], at: NDArray[np.int64], speed: int, shape: tuple[int, ...]
+    predicted: NDArray[np.bool_],
+    table: NDArray[np.float64],
+    at: NDArray[np.int64],
+    speed: int,
+    shape: tuple[int, ...],
 ) -> NDArray[np.bool_]:
     """What the memory recalls for each bin from the bin before it that predicts best."""
     pairs = pairs_of(at)
@@ -448,18 +485,26 @@ def _expected(
     return expected
 
 
-def _place(event: NDArray[Any], at: NDArray[np.int64], speed: int, stored: list[NDArray[np.bool_]]) -> tuple[int, int]:
-    """Which stored sequence the event follows at its speed, and at which of its patterns the first active bin lies."""
+def _place(
+    event: NDArray[Any], at: NDArray[np.int64], speed: int, stored: list[NDArray[np.bool_]]
+) -> tuple[int, int]:
+    """Which stored sequence the event follows at its speed, and at which of its patterns the first
+    active bin lies.
+    """
     bins = (event[at] > 0).astype(np.float64)
     N = bins.shape[1]
     shift = speed * (at - at[0])
     best, place = -np.inf, (0, 0)
     for s, patterns in enumerate(stored):
         hits = patterns.astype(np.float64) @ bins.T
-        fits = correlation(hits, patterns.sum(axis=1)[:, None].astype(float), bins.sum(axis=1), N)  # (T, bins)
+        fits = correlation(
+            hits, patterns.sum(axis=1)[:, None].astype(float), bins.sum(axis=1), N
+        )  # (T, bins)
         t = np.arange(len(patterns))[:, None] + shift
         inside = (t >= 0) & (t < len(patterns))
-        each = np.where(inside, fits[np.clip(t, 0, len(patterns) - 1), np.arange(len(at))], 0).mean(axis=1)
+        each = np.where(inside, fits[np.clip(t, 0, len(patterns) - 1), np.arange(len(at))], 0).mean(
+            axis=1
+        )
         if each.max() > best:
             best, place = float(each.max()), (s, int(each.argmax()))
     return place

@@ -1,4 +1,6 @@
-"""What an event is compared with: variants of it in which the order that replay would have is gone."""
+"""What an event is compared with: variants of it in which the order that replay would have is
+gone.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +14,17 @@ Draw = Callable[[NDArray[np.int64], int, np.random.Generator], Variants]
 
 
 def cells(counts: NDArray[np.int64], n: int, rng: np.random.Generator) -> Variants:
-    """The event with its cells renamed at random, (T, N) -> (n, T, N): population rates and bursts stay as they are."""
+    """The event with its cells renamed at random, (T, N) -> (n, T, N): population rates and bursts
+    stay as they are.
+    """
     names = rng.permuted(np.broadcast_to(np.arange(counts.shape[1]), (n, counts.shape[1])), axis=1)
     return np.ascontiguousarray((counts > 0)[:, names].transpose(1, 0, 2))
 
 
 def circular(counts: NDArray[np.int64], n: int, rng: np.random.Generator) -> Variants:
-    """The event with the spikes of each cell rotated in time by a shift of its own: the bursts of each cell stay as they are."""
+    """The event with the spikes of each cell rotated in time by a shift of its own: the bursts of
+    each cell stay as they are.
+    """
     T, N = counts.shape
     at = (np.arange(T)[:, None] - rng.integers(T, size=(n, 1, N))) % T
     return np.take_along_axis(np.broadcast_to(counts > 0, (n, T, N)), at, axis=1)
@@ -31,11 +37,14 @@ def poisson(counts: NDArray[np.int64], n: int, rng: np.random.Generator) -> Vari
 
 
 DRAWN: dict[str, Draw] = {"cells": cells, "circular": circular, "poisson": poisson}
-"""Nulls that the memory has to see anew, each with the function that draws it; the null "order" needs only one recall."""
+"""Nulls that the memory has to see anew, each with the function that draws it; the null "order"
+needs only one recall.
+"""
 
 WORDS = {
     "order": "the same bins in random order",
     "cells": "the same event with its cells renamed at random",
     "circular": "the same event with the spikes of each cell rotated in time by a shift of its own",
-    "poisson": "Poisson spikes with the same mean rate of each cell and the same population rate in each bin",
+    "poisson": "Poisson spikes with the same mean rate of each cell "
+    "and the same population rate in each bin",
 }

@@ -25,8 +25,9 @@ from seqattractor._checks import (
     check_positive,
 )
 from seqattractor.noise import Seed, as_generator
-from seqattractor.replay._consensus import as_counts, stretched
+from seqattractor.replay._consensus import stretched
 from seqattractor.replay._events import FEWEST_BINS
+from seqattractor.replay._spikes import as_counts
 from seqattractor.replay._statistic import random_orders
 from seqattractor.sequences import Sequences
 

@@ -1,4 +1,6 @@
-"""Pictures as characters of a terminal, two pixels in each, one above the other, so that pixels are square."""
+"""Pictures as characters of a terminal, two pixels in each, one above the other, so that pixels are
+square.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +16,14 @@ if TYPE_CHECKING:
 UPPER = "▀"
 
 
-def coloured(states: Patterns, truth: Patterns | None, frame_shape: tuple[int, int], shrink: int) -> list[Text]:
-    """Draw a frame in the colours of a recall's GIF, a line for each two rows of pixels, with wrong units marked.
+def coloured(
+    states: Patterns, truth: Patterns | None, frame_shape: tuple[int, int], shrink: int
+) -> list[Text]:
+    """Draw a frame in the colours of a recall's GIF, a line for each two rows of pixels, with wrong
+    units marked.
 
-    `frame_shape` is (rows, columns), multiples of `shrink`: so many rows and columns become one, and their colours are mixed.
+    `frame_shape` is (rows, columns), multiples of `shrink`: so many rows and columns become one,
+    and their colours are mixed.
     """
     from rich.style import Style
     from rich.text import Text

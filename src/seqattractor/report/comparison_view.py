@@ -1,4 +1,6 @@
-"""The tables, the page and the files of a comparison; timing adds the seconds, which differ from run to run."""
+"""The tables, the page and the files of a comparison; timing adds the seconds, which differ from
+run to run.
+"""
 
 from __future__ import annotations
 
@@ -7,18 +9,39 @@ from pathlib import Path
 from typing import Any
 
 from seqattractor._files import atomic_write
-from seqattractor.report.figures import COLUMN, FIGURES, comparison_figure, drawn, paper_figure, picture
+from seqattractor.report.figures import (
+    COLUMN,
+    FIGURES,
+    comparison_figure,
+    drawn,
+    paper_figure,
+    picture,
+)
 from seqattractor.report.page import Picture, Section, Table, render, write_files
 from seqattractor.study.comparison import Comparison, Row
 
 
 def comparison_tables(comparison: Comparison, *, timing: bool = False) -> list[Table]:
-    """Return a table of successes with intervals, and one of the traits and costs of each network."""
+    """Return a table of successes with intervals, and one of the traits and costs of each
+    network.
+    """
     values, trials = comparison.settings["values"], comparison.settings["trials"]
     names = [n["network"] for n in comparison.networks]
-    successes = [[name, *(_success(comparison.row(name, value)) for value in values)] for name in names]
+    successes = [
+        [name, *(_success(comparison.row(name, value)) for value in values)] for name in names
+    ]
     kinds = [_kind(comparison, network, timing) for network in comparison.networks]
-    columns = ["network", "family", "setting", "parameters", "stores patterns", "online", "local", "dwells", "epochs to no error"]
+    columns = [
+        "network",
+        "family",
+        "setting",
+        "parameters",
+        "stores patterns",
+        "online",
+        "local",
+        "dwells",
+        "epochs to no error",
+    ]
     columns += ["wrong units after a step", "in phase"]
     if comparison.several:
         columns.append("sequences recalled")
@@ -28,9 +51,14 @@ def comparison_tables(comparison: Comparison, *, timing: bool = False) -> list[T
         Table(
             [comparison.settings["axis"], *map(str, values)],
             successes,
-            f"{comparison.settings['title']}: successes of {trials} and 95 % Wilson intervals in percent.",
+            f"{comparison.settings['title']}: successes of {trials} and 95 % Wilson intervals in "
+            "percent.",
         ),
-        Table(columns, kinds, f"What each network is, and what it needs at {values[-1]}, the hardest value."),
+        Table(
+            columns,
+            kinds,
+            f"What each network is, and what it needs at {values[-1]}, the hardest value.",
+        ),
     ]
 
 
@@ -39,15 +67,23 @@ def comparison_page(comparison: Comparison, figure: Picture, *, timing: bool = F
     title = comparison.settings["title"]
     tables = comparison_tables(comparison, timing=timing)
     section = Section(
-        f"compare-{comparison.settings['protocol']}", title, comparison.describe(), pictures=[figure], tables=tables
+        f"compare-{comparison.settings['protocol']}",
+        title,
+        comparison.describe(),
+        pictures=[figure],
+        tables=tables,
     )
     return render("compare.html", title=title.lower(), sections=[section])
 
 
 def write_comparison(comparison: Comparison, folder: Path, *, timing: bool = False) -> list[Path]:
-    """Write a comparison as JSON, CSV, PNG and HTML into a folder, each file atomically, and return their paths."""
+    """Write a comparison as JSON, CSV, PNG and HTML into a folder, each file atomically, and return
+    their paths.
+    """
     figure = _picture(comparison)
-    contents = {kind: _content(comparison, kind, timing, figure) for kind in ("json", "csv", "html")}
+    contents = {
+        kind: _content(comparison, kind, timing, figure) for kind in ("json", "csv", "html")
+    }
     name = f"compare-{comparison.settings['protocol']}"
     return write_files(folder, name, contents | {"png": figure.light})
 
@@ -57,11 +93,18 @@ def check_ending(path: Path) -> None:
     known = (*FIGURES, "csv", "json", "html")
     if path.suffix.lower().removeprefix(".") not in known:
         endings = ", ".join(f".{kind}" for kind in known)
-        raise ValueError(f"{path} ends in {path.suffix}, but files are written as {endings}; a folder's name has no ending.")
+        raise ValueError(
+            f"{path} ends in {path.suffix}, but files are written as {endings}; a folder's name "
+            "has no ending."
+        )
 
 
-def write_results(comparison: Comparison, paths: Sequence[Path], *, timing: bool = False, width: float = COLUMN) -> list[Path]:
-    """Write a comparison into files by their endings, each atomically: a figure for a paper, results, or a page."""
+def write_results(
+    comparison: Comparison, paths: Sequence[Path], *, timing: bool = False, width: float = COLUMN
+) -> list[Path]:
+    """Write a comparison into files by their endings, each atomically: a figure for a paper,
+    results, or a page.
+    """
     for path in paths:
         kind = path.suffix.lower().removeprefix(".")
         if kind in FIGURES:
@@ -73,7 +116,9 @@ def write_results(comparison: Comparison, paths: Sequence[Path], *, timing: bool
     return list(paths)
 
 
-def _content(comparison: Comparison, kind: str, timing: bool, figure: Picture | None = None) -> bytes:
+def _content(
+    comparison: Comparison, kind: str, timing: bool, figure: Picture | None = None
+) -> bytes:
     """Return a comparison as CSV, JSON or a page with the figure."""
     if kind == "csv":
         return comparison.to_csv(timing=timing).encode()
@@ -84,12 +129,17 @@ def _content(comparison: Comparison, kind: str, timing: bool, figure: Picture | 
 
 def _picture(comparison: Comparison) -> Picture:
     """Return the figure of a page."""
-    words = f"{comparison.settings['title']}: success of all networks against the {comparison.settings['axis']}"
+    words = (
+        f"{comparison.settings['title']}: success of all networks against the "
+        f"{comparison.settings['axis']}"
+    )
     return picture(lambda: comparison_figure(comparison), words)
 
 
 def _success(row: Row) -> str:
-    """Format successes with an interval in percent, or a dash if the network could not take part."""
+    """Format successes with an interval in percent, or a dash if the network could not take
+    part.
+    """
     if row["parameters"] is None:
         return "–"
     if row["low"] == row["high"]:  # every trial would be the same
@@ -109,13 +159,22 @@ def _kind(comparison: Comparison, network: Row, timing: bool) -> list[str]:
         *(_yes_no(network[key]) for key in ("stores_patterns", "online", "local", "dwells")),
         _epochs(row, network),
         "–" if row["one_step_error"] is None else f"{100 * row['one_step_error']:.2g} %",
-        "–" if row["in_phase"] is None or row["parameters"] is None else f"{row['in_phase']} of {row['trials']}",
+        "–"
+        if row["in_phase"] is None or row["parameters"] is None
+        else f"{row['in_phase']} of {row['trials']}",
     ]
     if comparison.several:
         cells.append("–" if row["recalled"] is None else f"{100 * row['recalled']:.0f} %")
     if timing:
-        times = next(t for t in comparison.seconds if t["network"] == network["network"] and t["value"] == value)
-        cells += ["–" if times[k] is None else f"{times[k]:.2g}" for k in ("learn_seconds", "recall_seconds")]
+        times = next(
+            t
+            for t in comparison.seconds
+            if t["network"] == network["network"] and t["value"] == value
+        )
+        cells += [
+            "–" if times[k] is None else f"{times[k]:.2g}"
+            for k in ("learn_seconds", "recall_seconds")
+        ]
     return cells
 
 
@@ -125,7 +184,11 @@ def _epochs(row: Row, network: Row) -> str:
         return "nothing learned" if network["stores_patterns"] else "not recorded"
     if row["epochs"] is None:
         return "–" if row["parameters"] is None else "never"
-    some = f" (in {row['without_error']} of {row['trials']})" if row["without_error"] < row["trials"] else ""
+    some = (
+        f" (in {row['without_error']} of {row['trials']})"
+        if row["without_error"] < row["trials"]
+        else ""
+    )
     return f"{row['epochs']:g}{some}"
 
 

@@ -1,4 +1,6 @@
-"""Figures as bytes and as files; those of comparisons and capacities, and the animation of a recall."""
+"""Figures as bytes and as files; those of comparisons and capacities, and the animation of a
+recall.
+"""
 
 from __future__ import annotations
 
@@ -33,13 +35,20 @@ _FRAME_MS = 90  # of an animation
 FIGURES = ("png", "pdf", "svg")  # formats of figures, by the endings of files
 COLUMN = 85.0  # millimetres: the width of a column in most journals
 # Without the date and the version of matplotlib, so that the same figure is the same file.
-_METADATA: dict[str, dict[str, Any]] = {"png": {"Software": None}, "pdf": {"CreationDate": None}, "svg": {"Date": None}}
+_METADATA: dict[str, dict[str, Any]] = {
+    "png": {"Software": None},
+    "pdf": {"CreationDate": None},
+    "svg": {"Date": None},
+}
 
 
-def drawn(draw: Callable[[], Figure], *kinds: str, dark: bool = False, paper: bool = False) -> list[bytes]:
+def drawn(
+    draw: Callable[[], Figure], *kinds: str, dark: bool = False, paper: bool = False
+) -> list[bytes]:
     """Draw a figure once and return it in each of the formats ("png", "pdf", "svg").
 
-    For a light or a `dark` page its edges are trimmed; for a `paper` it has its own width, and text as text.
+    For a light or a `dark` page its edges are trimmed; for a `paper` it has its own width, and text
+    as text.
     """
     mpl.use("Agg")
     options: dict[str, Any] = {} if paper else {"dpi": DPI, "bbox_inches": "tight"}
@@ -61,7 +70,9 @@ def picture(draw: Callable[[], Figure], words: str) -> Picture:
 
 def as_picture(light: bytes, dark: bytes, words: str) -> Picture:
     """Return two PNGs of one figure with its size on the page, which is read from the PNG."""
-    width, height = (int(int.from_bytes(light[start : start + 4]) * _PAGE_DPI / DPI) for start in (16, 20))
+    width, height = (
+        int(int.from_bytes(light[start : start + 4]) * _PAGE_DPI / DPI) for start in (16, 20)
+    )
     return Picture(light, dark, words, width, height)
 
 
@@ -69,14 +80,18 @@ def save(draw: Callable[[], Figure], path: Path) -> None:
     """Draw a figure and write it atomically as .png, .pdf or .svg."""
     kind = path.suffix.lower().removeprefix(".")
     if kind not in FIGURES:
-        raise ValueError(f"a figure is written as .png, .pdf or .svg, but the file is to be named {path.name}.")
+        raise ValueError(
+            f"a figure is written as .png, .pdf or .svg, but the file is to be named {path.name}."
+        )
     [content] = drawn(draw, kind)
     with atomic_write(path) as file:
         file.write(content)
 
 
 def paper_figure(comparison: Comparison, *, width: float = COLUMN) -> Figure:
-    """Draw a comparison in one panel as wide as a column of a paper, `width` in millimetres, with the current style."""
+    """Draw a comparison in one panel as wide as a column of a paper, `width` in millimetres, with
+    the current style.
+    """
     inches = width / 25.4
     figure = plt.figure(figsize=(inches, min(0.62 * inches, 3.2)), layout="constrained")
     ax = plots.comparison_curves(comparison, legend=None, ax=figure.add_subplot())
@@ -92,13 +107,20 @@ def paper_figure(comparison: Comparison, *, width: float = COLUMN) -> Figure:
 
 
 def comparison_figure(comparison: Comparison) -> Figure:
-    """Draw success with intervals, networks that learn beside those that store patterns unless there are few."""
+    """Draw success with intervals, networks that learn beside those that store patterns unless
+    there are few.
+    """
     panels = {"": comparison.networks}
     if len(comparison.networks) > _MOST_CURVES:
         kinds = {"weights learned": False, "patterns stored": True}
-        panels = {words: [n for n in comparison.networks if bool(n["stores_patterns"]) is kind] for words, kind in kinds.items()}
+        panels = {
+            words: [n for n in comparison.networks if bool(n["stores_patterns"]) is kind]
+            for words, kind in kinds.items()
+        }
     figsize = (7.0 if len(panels) == 1 else 12.5, 3.9)
-    figure, axes = plt.subplots(1, len(panels), figsize=figsize, squeeze=False, sharey=True, layout="constrained")
+    figure, axes = plt.subplots(
+        1, len(panels), figsize=figsize, squeeze=False, sharey=True, layout="constrained"
+    )
     title = comparison.settings["title"]
     for ax, (words, networks) in zip(axes[0], panels.items(), strict=True):
         plots.comparison_curves(comparison, networks=[n["network"] for n in networks], ax=ax)
@@ -112,7 +134,9 @@ def capacity_figure(capacities: CapacityMap) -> Figure:
     """Draw capacities with their laws, and the curves of success against T behind them."""
     axis, groups = capacity_groups(capacities)
     first = int(axis is not None)
-    figure, axes = plt.subplots(1, first + len(groups), figsize=(4.6 * first + 3.4 * len(groups), 3.9), squeeze=False)
+    figure, axes = plt.subplots(
+        1, first + len(groups), figsize=(4.6 * first + 3.4 * len(groups), 3.9), squeeze=False
+    )
     if axis is not None:
         plots.capacity_map(capacities, ax=axes[0, 0])
     for ax, (title, pairs) in zip(axes[0, first:], groups.items(), strict=True):
@@ -120,7 +144,9 @@ def capacity_figure(capacities: CapacityMap) -> Figure:
         for k, (each, _) in enumerate(pairs):
             color = mpl.colormaps["viridis"](0.85 * k / max(len(pairs) - 1, 1))
             label = None if axis is None else capacity_label(each, axis)
-            plots.capacity_curve(each, ax=ax, color=color, label=label, ends=(min(lengths), max(lengths)))
+            plots.capacity_curve(
+                each, ax=ax, color=color, label=label, ends=(min(lengths), max(lengths))
+            )
         ax.set_title(title or "success against length")
         if axis is not None:
             ax.legend(fontsize=7, loc="lower left")
@@ -128,7 +154,9 @@ def capacity_figure(capacities: CapacityMap) -> Figure:
 
 
 def recall_gif(truth: NDArray[np.int8], recalled: NDArray[np.int8]) -> bytes:
-    """Return a GIF of a sequence, (T, height, width): stored on the left, recalled on the right; the first frame stays longer."""
+    """Return a GIF of a sequence, (T, height, width): stored on the left, recalled on the right;
+    the first frame stays longer.
+    """
     gap = np.zeros((*truth.shape[:2], _GAP), dtype=np.int8)  # grey, between black and white
     sheets = np.concatenate([truth, gap, recalled], axis=2)
     scale = max(1, _GIF_HEIGHT // sheets.shape[1])
@@ -136,5 +164,13 @@ def recall_gif(truth: NDArray[np.int8], recalled: NDArray[np.int8]) -> bytes:
     frames = [Image.fromarray(sheet) for sheet in shades]
     buffer = io.BytesIO()
     durations = [8 * _FRAME_MS] + [_FRAME_MS] * (len(frames) - 1)
-    frames[0].save(buffer, "GIF", save_all=True, append_images=frames[1:], duration=durations, loop=0, optimize=False)
+    frames[0].save(
+        buffer,
+        "GIF",
+        save_all=True,
+        append_images=frames[1:],
+        duration=durations,
+        loop=0,
+        optimize=False,
+    )
     return buffer.getvalue()

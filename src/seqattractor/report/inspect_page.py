@@ -1,4 +1,6 @@
-"""The page of `seqattractor inspect --html`: one file with everything in it, for light and dark screens."""
+"""The page of `seqattractor inspect --html`: one file with everything in it, for light and dark
+screens.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ def inspection_page(inspection: Inspection, name: str) -> str:
             title.lower().replace(" ", "-"),
             title,
             sentence,
-            pictures=[picture(partial(_figure, draw), words) for words, draw in figures.get(title, [])],
+            pictures=[
+                picture(partial(_figure, draw), words) for words, draw in figures.get(title, [])
+            ],
         )
         for title, sentence in inspection.paragraphs().items()
     ]
@@ -36,14 +40,23 @@ def _figures(inspection: Inspection) -> dict[str, list[tuple[str, Draw]]]:
     figures: dict[str, list[tuple[str, Draw]]] = {}
     certificate, curve, activity = inspection.certificate, inspection.robustness, inspection.hidden
     if certificate is not None:
-        words = "Flips that each transition withstands: proven, broken by an attack, and promised by Theorem 4"
+        words = (
+            "Flips that each transition withstands: proven, broken by an attack, and promised by "
+            "Theorem 4"
+        )
         figures["Guarantee"] = [(words, certificate.plot)]
     if curve is not None:
-        words = "How often the next pattern is exact after random flips, with the certified number shaded"
+        words = (
+            "How often the next pattern is exact after random flips, with the certified number "
+            "shaded"
+        )
         figures["Measured robustness"] = [(words, partial(curve.plot, certificate=certificate))]
     figures["Attractors"] = [
         (f"How many {kind} starts came to each attractor", a.plot)
-        for kind, a in (("random", inspection.from_random), ("corrupted stored", inspection.from_stored))
+        for kind, a in (
+            ("random", inspection.from_random),
+            ("corrupted stored", inspection.from_stored),
+        )
         if a is not None
     ]
     if activity is not None:

@@ -1,4 +1,6 @@
-"""The parts of a page as plain values, rendered by `templates/` into one file that needs nothing else, with data escaped."""
+"""The parts of a page as plain values, rendered by `templates/` into one file that needs nothing
+else, with data escaped.
+"""
 
 from __future__ import annotations
 
@@ -27,17 +29,39 @@ class Table:
     caption: str = ""
 
     @classmethod
-    def of(cls, rows: Iterable[Mapping[str, Any]], columns: Mapping[str, str], caption: str = "") -> Table:
-        """Return a table with a line for each row: `columns` maps headings to templates that are formatted with the row."""
-        return cls(list(columns), [[text.format_map(row) for text in columns.values()] for row in rows], caption)
+    def of(
+        cls, rows: Iterable[Mapping[str, Any]], columns: Mapping[str, str], caption: str = ""
+    ) -> Table:
+        """Return a table with a line for each row: `columns` maps headings to templates that are
+        formatted with the row.
+        """
+        return cls(
+            list(columns),
+            [[text.format_map(row) for text in columns.values()] for row in rows],
+            caption,
+        )
 
     @classmethod
-    def over(cls, key: str, lines: Iterable[Line], caption: str = "", *, heading: str | None = None, column: str = "{}") -> Table:
-        """Return a table with a column for each value of `key`, and "-" where a line has no row with that value."""
+    def over(
+        cls,
+        key: str,
+        lines: Iterable[Line],
+        caption: str = "",
+        *,
+        heading: str | None = None,
+        column: str = "{}",
+    ) -> Table:
+        """Return a table with a column for each value of `key`, and "-" where a line has no row
+        with that value.
+        """
         shown = [(label, {row[key]: show(row) for row in rows}) for label, rows, show in lines]
         values = sorted({value for _, cells in shown for value in cells})
         columns = [key if heading is None else heading, *map(column.format, values)]
-        return cls(columns, [[label, *(cells.get(value, "-") for value in values)] for label, cells in shown], caption)
+        return cls(
+            columns,
+            [[label, *(cells.get(value, "-") for value in values)] for label, cells in shown],
+            caption,
+        )
 
 
 @dataclass(frozen=True)
@@ -59,7 +83,9 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure drawn for light and for dark pages, as PNGs; `seqattractor.report.figures.picture` makes one."""
+    """A figure drawn for light and for dark pages, as PNGs; `seqattractor.report.figures.picture`
+    makes one.
+    """
 
     light: bytes
     dark: bytes
@@ -115,7 +141,9 @@ def duration(seconds: float) -> str:
 
 
 def write_files(folder: Path, name: str, contents: Mapping[str, bytes]) -> list[Path]:
-    """Write FOLDER/<name>.<kind> for the content of each kind, every file atomically, and return the paths."""
+    """Write FOLDER/<name>.<kind> for the content of each kind, every file atomically, and return
+    the paths.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     paths = [folder / f"{name}.{kind}" for kind in contents]
     for path, content in zip(paths, contents.values(), strict=True):

@@ -1,4 +1,6 @@
-"""What a sequence is: patterns of +-1, one row per time step; transitions, loops, conflicts and binarisation."""
+"""What a sequence is: patterns of +-1, one row per time step; transitions, loops, conflicts and
+binarisation.
+"""
 
 from seqattractor.sequences._level_code import LevelCode as LevelCode
 from seqattractor.sequences._patterns import Lengths as Lengths

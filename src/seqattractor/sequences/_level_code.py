@@ -1,4 +1,6 @@
-"""Numbers of several levels, such as grey values, as groups of +-1 units; `encoders.LevelEncoder` is the transformer."""
+"""Numbers of several levels, such as grey values, as groups of +-1 units; `encoders.LevelEncoder`
+is the transformer.
+"""
 
 from __future__ import annotations
 
@@ -18,12 +20,16 @@ CHANNELS = 3  # red, green and blue
 
 
 def count_bits(n_levels: int, kind: str) -> int:
-    """How many units stand for one value: L - 1 in a thermometer, the logarithm to base 2, rounded up, in a Gray code."""
+    """How many units stand for one value: L - 1 in a thermometer, the logarithm to base 2, rounded
+    up, in a Gray code.
+    """
     return int(n_levels) - 1 if kind == "thermometer" else (int(n_levels) - 1).bit_length()
 
 
 def to_levels(values: NDArray[Any], low: Any, high: Any, n_levels: int) -> NDArray[np.int64]:
-    """The nearest of the levels 0 ... L - 1, evenly spread from `low` to `high`; what lies outside takes the nearest end."""
+    """The nearest of the levels 0 ... L - 1, evenly spread from `low` to `high`; what lies outside
+    takes the nearest end.
+    """
     width = np.where(np.asarray(high) > low, np.subtract(high, low, dtype=np.float64), 1.0)
     place = (values.astype(np.float64) - low) / width * (n_levels - 1)
     return np.asarray(np.clip(np.floor(place + 0.5), 0, n_levels - 1).astype(np.int64))
@@ -46,8 +52,9 @@ def to_bits(levels: NDArray[np.int64], n_levels: int, kind: str) -> Patterns:
 def from_bits(units: NDArray[Any], n_levels: int, kind: str) -> NDArray[np.int64]:
     """Levels of units of shape (..., bits), also of those that no level has.
 
-    A thermometer is read by counting the units that are on, so that each wrong unit costs one level, whichever it is. Of a Gray
-    code each unit decides whether the next lower one counts up or down; a level above the highest is taken for that.
+    A thermometer is read by counting the units that are on, so that each wrong unit costs one
+    level, whichever it is. Of a Gray code each unit decides whether the next lower one counts up or
+    down; a level above the highest is taken for that.
     """
     on = units > 0
     if kind == "thermometer":
@@ -59,15 +66,17 @@ def from_bits(units: NDArray[Any], n_levels: int, kind: str) -> NDArray[np.int64
 
 @dataclass(frozen=True)
 class LevelCode:
-    """How units of +-1 stand for numbers: each number takes one of a few levels, and each level is a group of units.
+    """How units of +-1 stand for numbers: each number takes one of a few levels, and each level is
+    a group of units.
 
     Parameters
     ----------
     n_levels : int
         From 2 to 256, evenly spread from `low` to `high`.
     kind : {"thermometer", "gray"}
-        "thermometer": n_levels - 1 units, of which as many are on as the level says; a wrong unit costs one level. "gray": as few
-        units as can be, in an order in which neighbouring levels differ in one unit; a wrong unit may cost half of the range.
+        "thermometer": n_levels - 1 units, of which as many are on as the level says; a wrong unit
+        costs one level. "gray": as few units as can be, in an order in which neighbouring levels
+        differ in one unit; a wrong unit may cost half of the range.
     low, high : float
         The values of the lowest and the highest level: 0 and 255 in pictures.
 
@@ -91,7 +100,10 @@ class LevelCode:
         check_choice(self.kind, "the kind of code", CODES)
         low, high = check_number(self.low, "low"), check_number(self.high, "high")
         if not low < high:
-            raise ValueError(f"the highest level must lie above the lowest, but low is {low:g} and high is {high:g}.")
+            raise ValueError(
+                f"the highest level must lie above the lowest, but low is {low:g} and high is "
+                f"{high:g}."
+            )
         for name, value in (("n_levels", int(self.n_levels)), ("low", low), ("high", high)):
             object.__setattr__(self, name, value)
 
@@ -120,10 +132,14 @@ class LevelCode:
         array = as_numbers(values, "values")
         if array.dtype.kind == "f" and not np.isfinite(array).all():
             raise ValueError("values must be finite; fill or drop NaN and infinity first.")
-        if array.dtype == np.uint8 and array.size > 256:  # pictures: a table spares eight bytes for each pixel
+        if (
+            array.dtype == np.uint8 and array.size > 256
+        ):  # pictures: a table spares eight bytes for each pixel
             table = to_levels(np.arange(256), self.low, self.high, self.n_levels)
             return to_bits(table.astype(np.int16)[array], self.n_levels, self.kind)
-        return to_bits(to_levels(array, self.low, self.high, self.n_levels), self.n_levels, self.kind)
+        return to_bits(
+            to_levels(array, self.low, self.high, self.n_levels), self.n_levels, self.kind
+        )
 
     def levels(self, units: ArrayLike) -> NDArray[np.int64]:
         """Read the levels 0 ... n_levels - 1 off units, also of groups that no level has.
@@ -135,7 +151,8 @@ class LevelCode:
         Returns
         -------
         ndarray of int64, shape (...)
-            In a thermometer, how many are on. A Gray code above the highest level is taken for that.
+            In a thermometer, how many are on. A Gray code above the highest level is taken for
+            that.
 
         Examples
         --------
@@ -144,7 +161,10 @@ class LevelCode:
         """
         array = as_numbers(units, "units")
         if array.ndim < 1 or array.shape[-1] != self.n_bits:
-            raise ValueError(f"the last axis of units must have {self.n_bits} entries, but their shape is {array.shape}.")
+            raise ValueError(
+                f"the last axis of units must have {self.n_bits} entries, but their shape is "
+                f"{array.shape}."
+            )
         return from_bits(array, self.n_levels, self.kind)
 
     def decode(self, units: ArrayLike) -> NDArray[np.float64]:
@@ -184,25 +204,32 @@ class LevelCode:
 
 
 def check_code(code: Any, frame_shape: tuple[int, ...]) -> LevelCode | None:
-    """Check a code, or its parameters as a table, and that the last axis of a frame has its units."""
+    """Check a code, or its parameters as a table, and that the last axis of a frame has its
+    units.
+    """
     if code is None:
         return None
     if isinstance(code, Mapping):
         unknown = [name for name in code if name not in ("n_levels", "kind", "low", "high")]
         if unknown or "n_levels" not in code:
-            raise ValueError("a code has n_levels and, if they are not the usual ones, kind, low and high.")
+            raise ValueError(
+                "a code has n_levels and, if they are not the usual ones, kind, low and high."
+            )
         code = LevelCode(**code)
     if not isinstance(code, LevelCode):
         raise TypeError("code must be a LevelCode, or a table of its parameters.")
     if frame_shape[-1] != code.n_bits:
         raise ValueError(
-            f"the last axis of a frame must have the {code.n_bits} units of a value, but the frames have the shape {frame_shape}."
+            f"the last axis of a frame must have the {code.n_bits} units of a value, but the "
+            f"frames have the shape {frame_shape}."
         )
     return code
 
 
 def picture_shape(frame_shape: tuple[int, ...], code: LevelCode | None) -> tuple[int, int] | None:
-    """Height and width of frames that are pictures: black and white, or with a code grey or in colour; None for all others."""
+    """Height and width of frames that are pictures: black and white, or with a code grey or in
+    colour; None for all others.
+    """
     values = frame_shape if code is None else frame_shape[:-1]
     if len(values) == 2 or (code is not None and len(values) == 3 and values[2] == CHANNELS):
         return values[0], values[1]

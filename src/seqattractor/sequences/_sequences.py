@@ -1,4 +1,6 @@
-"""Sequences as one object, and whatever else a user may give as sequences, checked and brought into one array."""
+"""Sequences as one object, and whatever else a user may give as sequences, checked and brought into
+one array.
+"""
 
 from __future__ import annotations
 
@@ -14,21 +16,31 @@ from seqattractor._checks import as_numbers, check_count, check_kind, check_posi
 from seqattractor._faces import Result
 from seqattractor._named_axes import NamedAxes, Variable
 from seqattractor.sequences._level_code import LevelCode, check_code, picture_shape
-from seqattractor.sequences._patterns import Lengths, Patterns, check_frame_shape, check_lengths, check_patterns, is_loop, split
+from seqattractor.sequences._patterns import (
+    Lengths,
+    Patterns,
+    check_frame_shape,
+    check_lengths,
+    check_patterns,
+    is_loop,
+    split,
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Sequences(Result, NDArrayOperatorsMixin):
-    """One or several sequences of +-1 patterns, with what is known about them; every dataset and loader gives one.
+    """One or several sequences of +-1 patterns, with what is known about them; every dataset and
+    loader gives one.
 
-    It can be used wherever an array of its patterns can: ``X[0]``, ``X.shape``, ``len(X)``, ``X > 0``, ``np.asarray(X)`` and
-    ``net.fit(X)`` do what they do with ``X.patterns``. It cannot be changed; ``np.array(X)`` is a copy that can.
+    It can be used wherever an array of its patterns can: ``X[0]``, ``X.shape``, ``len(X)``, ``X >
+    0``, ``np.asarray(X)`` and ``net.fit(X)`` do what they do with ``X.patterns``. It cannot be
+    changed; ``np.array(X)`` is a copy that can.
 
     Parameters
     ----------
     patterns : array of shape (T, N), or (S, T, N)
-        Patterns of +-1, one row per time step, the sequences one below the other. An array of three dimensions is S sequences of
-        equal length.
+        Patterns of +-1, one row per time step, the sequences one below the other. An array of three
+        dimensions is S sequences of equal length.
     lengths : array of shape (S,), optional
         How many rows belong to each sequence. By default all are one sequence.
     frame_shape : tuple of int, optional
@@ -42,16 +54,17 @@ class Sequences(Result, NDArrayOperatorsMixin):
     step : float, optional
         Of music: quarter notes per time step.
     kind : str
-        "pictures", "array", "text", "table", "spikes", "traces" (signals above a threshold) or "music".
+        "pictures", "array", "text", "table", "spikes", "traces" (signals above a threshold) or
+        "music".
     closed : int
-        How many patterns at the end of every sequence repeat its beginning: 0 where sequences end, 1 where
-        x(T) = x(1). See `close_loops`.
+        How many patterns at the end of every sequence repeat its beginning: 0 where sequences end,
+        1 where x(T) = x(1). See `close_loops`.
     options : dict, optional
         With which options a file was read.
     code : LevelCode or dict, optional
-        How the units along the last axis of a frame stand for one number, such as a grey value; see `encoders.LevelCode`. A grey
-        film has the frame shape (height, width, units), one in colour (height, width, 3, units). By default every unit is a
-        number of its own.
+        How the units along the last axis of a frame stand for one number, such as a grey value; see
+        `encoders.LevelCode`. A grey film has the frame shape (height, width, units), one in colour
+        (height, width, 3, units). By default every unit is a number of its own.
 
     Examples
     --------
@@ -81,7 +94,9 @@ class Sequences(Result, NDArrayOperatorsMixin):
     def __post_init__(self) -> None:
         """Check everything, fill in what was left out, and protect the patterns against changes."""
         if _has_sequences_first(self.patterns):
-            patterns, lengths = _flatten(as_numbers(self.patterns, "patterns"), self.lengths, "patterns")
+            patterns, lengths = _flatten(
+                as_numbers(self.patterns, "patterns"), self.lengths, "patterns"
+            )
         else:
             patterns = check_patterns(self.patterns, "patterns").view()
             lengths = check_lengths(self.lengths, len(patterns))
@@ -90,14 +105,33 @@ class Sequences(Result, NDArrayOperatorsMixin):
         shape = check_frame_shape(self.frame_shape, N)
         for given, name in ((self.names, "names"), (self.units, "units")):
             check_kind(given, (list, tuple, np.ndarray, type(None)), name, "a list of words")
-        for given, name, number, each in ((self.names, "names", len(lengths), "sequence"), (self.units, "units", N, "column")):
+        for given, name, number, each in (
+            (self.names, "names", len(lengths), "sequence"),
+            (self.units, "units", N, "column"),
+        ):
             if given is not None and np.shape(given)[:1] != (number,):
                 count = len(given) if np.ndim(given) else 0
-                raise ValueError(f"{name} must name every {each}, but there are {count} names for {number} {each}s.")
-        names = [f"sequence {s}" for s in range(len(lengths))] if self.names is None else [str(name) for name in self.names]
+                raise ValueError(
+                    f"{name} must name every {each}, but there are {count} names for {number} "
+                    f"{each}s."
+                )
+        names = (
+            [f"sequence {s}" for s in range(len(lengths))]
+            if self.names is None
+            else [str(name) for name in self.names]
+        )
         units = None if self.units is None else [str(unit) for unit in self.units]
-        rate, step = (x if x is None else check_positive(x, name) for x, name in ((self.rate, "rate"), (self.step, "step")))
-        settled: dict[str, Any] = {"patterns": patterns, "lengths": lengths, "frame_shape": shape, "names": names, "units": units}
+        rate, step = (
+            x if x is None else check_positive(x, name)
+            for x, name in ((self.rate, "rate"), (self.step, "step"))
+        )
+        settled: dict[str, Any] = {
+            "patterns": patterns,
+            "lengths": lengths,
+            "frame_shape": shape,
+            "names": names,
+            "units": units,
+        }
         settled |= {"rate": rate, "step": step, "closed": check_count(self.closed, "closed", 0)}
         settled["code"] = check_code(self.code, shape)
         for name, value in settled.items():
@@ -110,7 +144,9 @@ class Sequences(Result, NDArrayOperatorsMixin):
             period = len(x) - self.closed
             if period < 1 or not np.array_equal(x[period:], x[: self.closed]):
                 repeated = "pattern" if self.closed == 1 else f"{self.closed} patterns"
-                raise ValueError(f"closed is {self.closed}, but {name} does not end with its first {repeated}.")
+                raise ValueError(
+                    f"closed is {self.closed}, but {name} does not end with its first {repeated}."
+                )
 
     def split(self) -> list[Patterns]:
         """Return the sequences one by one.
@@ -133,12 +169,20 @@ class Sequences(Result, NDArrayOperatorsMixin):
 
     @property
     def values(self) -> NDArray[Any]:
-        """What the units stand for, (T, *frame_shape) of 0 and 1, or, with a code, of numbers and without the last axis."""
-        return (self.frames > 0).astype(np.uint8) if self.code is None else self.code.decode(self.frames)
+        """What the units stand for, (T, *frame_shape) of 0 and 1, or, with a code, of numbers and
+        without the last axis.
+        """
+        return (
+            (self.frames > 0).astype(np.uint8)
+            if self.code is None
+            else self.code.decode(self.frames)
+        )
 
     @property
     def picture_shape(self) -> tuple[int, int] | None:
-        """Height and width, where frames are pictures: black and white, or with a code grey or in colour."""
+        """Height and width, where frames are pictures: black and white, or with a code grey or in
+        colour.
+        """
         return picture_shape(self.frame_shape, self.code)
 
     @property
@@ -150,9 +194,15 @@ class Sequences(Result, NDArrayOperatorsMixin):
         """Describe how many sequences there are, of which size, and how many units are on."""
         what = "loop" if all(self.loops) else "sequence"
         few, many = self.lengths.min(), self.lengths.max()
-        patterns = f"{many} pattern{'s' if many != 1 else ''}" if few == many else f"{few} to {many} patterns"
+        patterns = (
+            f"{many} pattern{'s' if many != 1 else ''}"
+            if few == many
+            else f"{few} to {many} patterns"
+        )
         unit = "pixel" if self.kind in ("pictures", "text") else "unit"
-        size = " x ".join(str(n) for n in reversed(self.picture_shape or self.frame_shape))  # width x height, as people say it
+        size = " x ".join(
+            str(n) for n in reversed(self.picture_shape or self.frame_shape)
+        )  # width x height, as people say it
         rate = f", {self.rate:g} frames per second" if self.rate else ""
         shown = ", ".join(self.names[:5]) + (", ..." if len(self.names) > 5 else "")
         return (
@@ -165,16 +215,29 @@ class Sequences(Result, NDArrayOperatorsMixin):
         """How many levels the values have, in how many units."""
         if self.code is None:
             return ""
-        of = "" if self.picture_shape is None else " of grey" if len(self.frame_shape) == 3 else " of red, green and blue"
+        of = (
+            ""
+            if self.picture_shape is None
+            else " of grey"
+            if len(self.frame_shape) == 3
+            else " of red, green and blue"
+        )
         return f" in {self.code.n_levels} levels{of} ({self.shape[1]} units)"
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return a row for each sequence: its name, how many patterns it has, whether it is a loop, and how many units are on."""
+        """Return a row for each sequence: its name, how many patterns it has, whether it is a loop,
+        and how many units are on.
+        """
         each = zip(self.names, self.split(), self.loops, strict=True)
-        return [{"name": n, "patterns": len(x), "loop": loop, "on": float((x > 0).mean())} for n, x, loop in each]
+        return [
+            {"name": n, "patterns": len(x), "loop": loop, "on": float((x > 0).mean())}
+            for n, x, loop in each
+        ]
 
     def _named_axes(self) -> NamedAxes:
-        """Time and units, with the sequence and the place in it of each pattern, and what is known of units and time."""
+        """Time and units, with the sequence and the place in it of each pattern, and what is known
+        of units and time.
+        """
         place = np.concatenate([np.arange(n) for n in self.lengths])
         coordinates: dict[str, Variable] = {
             "sequence": ("time", np.repeat(self.names, self.lengths), "name of the sequence"),
@@ -187,7 +250,9 @@ class Sequences(Result, NDArrayOperatorsMixin):
         attributes = {"frame_shape": list(self.frame_shape)} | {
             name: getattr(self, name) for name in ("kind", "closed", "rate", "step")
         }
-        return NamedAxes({"patterns": (("time", "unit"), self.patterns, "patterns")}, coordinates, attributes)
+        return NamedAxes(
+            {"patterns": (("time", "unit"), self.patterns, "patterns")}, coordinates, attributes
+        )
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -200,7 +265,9 @@ class Sequences(Result, NDArrayOperatorsMixin):
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
         if any(isinstance(out, Sequences) for out in options.get("out", ())):
             raise TypeError("Sequences cannot be changed; np.array(X) is a copy that can.")
-        return getattr(ufunc, method)(*(x.patterns if isinstance(x, Sequences) else x for x in inputs), **options)
+        return getattr(ufunc, method)(
+            *(x.patterns if isinstance(x, Sequences) else x for x in inputs), **options
+        )
 
     def __getattr__(self, name: str) -> Any:
         """What an array has and this does not: reshape, astype, mean, T, ..."""
@@ -224,10 +291,12 @@ class Sequences(Result, NDArrayOperatorsMixin):
 def check_sequences(
     X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None = None, *, order: int = 1
 ) -> tuple[Patterns, Lengths]:
-    """Check sequences of +-1 patterns and bring them into one array: patterns (T, N) as int8, and lengths (S,) as int64.
+    """Check sequences of +-1 patterns and bring them into one array: patterns (T, N) as int8, and
+    lengths (S,) as int64.
 
-    `X` is `Sequences`, an array (T, N) with `lengths`, a list of these, or an array (S, T, N); frames must be flattened
-    first. Every sequence needs one pattern more than the `order` past patterns that a prediction uses.
+    `X` is `Sequences`, an array (T, N) with `lengths`, a list of these, or an array (S, T, N);
+    frames must be flattened first. Every sequence needs one pattern more than the `order` past
+    patterns that a prediction uses.
 
     Examples
     --------
@@ -239,7 +308,10 @@ def check_sequences(
     if _is_list_of_sequences(X):
         X, lengths = _join(X, lengths)
     if isinstance(X, Sequences):  # whose patterns were checked when it was made
-        patterns, checked = X.patterns, X.lengths if lengths is None else check_lengths(lengths, len(X))
+        patterns, checked = (
+            X.patterns,
+            X.lengths if lengths is None else check_lengths(lengths, len(X)),
+        )
     elif _has_sequences_first(X):
         patterns, checked = _flatten(as_numbers(X, "X"), lengths, "X")
     else:
@@ -249,16 +321,20 @@ def check_sequences(
     if short.size:
         s = int(short[0])
         which = "X" if len(checked) == 1 else f"sequence {s}"
-        need = "a pattern and its successor" if order == 1 else f"{order} of context and a successor"
+        need = (
+            "a pattern and its successor" if order == 1 else f"{order} of context and a successor"
+        )
         raise ValueError(
-            f"{which} has {checked[s]} pattern{'s' if checked[s] != 1 else ''} (n_samples={checked[s]}), "
-            f"but a sequence needs at least {order + 1}: {need}."
+            f"{which} has {checked[s]} pattern{'s' if checked[s] != 1 else ''} "
+            f"(n_samples={checked[s]}), but a sequence needs at least {order + 1}: {need}."
         )
     return patterns, checked
 
 
 def _has_sequences_first(X: Any) -> bool:
-    """Whether X is an array (S, T, N); one of xarray whose second axis is not time has frames, or axes in another order."""
+    """Whether X is an array (S, T, N); one of xarray whose second axis is not time has frames, or
+    axes in another order.
+    """
     dims = getattr(X, "dims", None)
     time_elsewhere = isinstance(dims, tuple) and "time" in dims and dims[1] != "time"
     return getattr(X, "ndim", 2) == 3 and bool(np.size(X)) and not time_elsewhere
@@ -282,8 +358,13 @@ _KNOWN = "whose lengths are known: leave lengths out."
 def _flatten(X: NDArray[Any], lengths: ArrayLike | None, name: str) -> tuple[Patterns, Lengths]:
     """Put the sequences of an array (S, T, N) one below the other."""
     if lengths is not None:
-        raise ValueError(f"lengths goes with an array (time, neurons); {name} is an array of {len(X)} sequences, {_KNOWN}")
-    return check_patterns(X.reshape(-1, X.shape[2]), name, shape=X.shape).view(), np.full(len(X), X.shape[1])
+        raise ValueError(
+            f"lengths goes with an array (time, neurons); {name} is an array of {len(X)} "
+            f"sequences, {_KNOWN}"
+        )
+    return check_patterns(X.reshape(-1, X.shape[2]), name, shape=X.shape).view(), np.full(
+        len(X), X.shape[1]
+    )
 
 
 def _join(X: Any, lengths: ArrayLike | None) -> tuple[NDArray[Any], list[int]]:
@@ -297,6 +378,12 @@ def _join(X: Any, lengths: ArrayLike | None) -> tuple[NDArray[Any], list[int]]:
         arrays.append(check_patterns(x, f"X[{s}]"))
         N, width = arrays[0].shape[1], arrays[s].shape[1]
         if width != N:
-            raise ValueError(f"all sequences must have the same number of neurons, but X[0] has {N} and X[{s}] has {width}.")
-    lengths = [x.lengths.tolist() if isinstance(x, Sequences) else [len(a)] for x, a in zip(X, arrays, strict=True)]
+            raise ValueError(
+                f"all sequences must have the same number of neurons, but X[0] has {N} and X[{s}] "
+                f"has {width}."
+            )
+    lengths = [
+        x.lengths.tolist() if isinstance(x, Sequences) else [len(a)]
+        for x, a in zip(X, arrays, strict=True)
+    ]
     return np.concatenate(arrays), [n for some in lengths for n in some]

@@ -15,7 +15,9 @@ def otsu(values: NDArray[Any]) -> float:
     """Return Otsu's threshold: the cut that leaves the least variance inside the two classes."""
     low, high = float(values.min()), float(values.max())
     if not low < high:
-        raise ValueError(f"all values are {low:g}, so there is no threshold between dark and bright.")
+        raise ValueError(
+            f"all values are {low:g}, so there is no threshold between dark and bright."
+        )
     whole = values.dtype.kind in "biu" and high - low < _WHOLE
     if whole:
         centres = np.arange(low, high + 1)

@@ -1,4 +1,6 @@
-"""Trials, grids of trials that survive interruptions, and capacities. Public names are listed in ``__init__.pyi``."""
+"""Trials, grids of trials that survive interruptions, and capacities. Public names are listed in
+``__init__.pyi``.
+"""
 
 import lazy_loader as _lazy
 

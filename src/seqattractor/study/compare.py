@@ -38,7 +38,9 @@ from seqattractor.study.trial import Task
 from seqattractor.study.tuning import Tuned, tuned
 from seqattractor.study.user_networks import Brought, OwnData, import_files, own_modules, why_not
 
-COMPARISON = Protocol("compare", "seqattractor.study.comparison_trial:run_comparison_trial", place_of)
+COMPARISON = Protocol(
+    "compare", "seqattractor.study.comparison_trial:run_comparison_trial", place_of
+)
 """One network learns and recalls the sequences of a test."""
 
 Network = str | SequenceMemory | type[SequenceMemory]
@@ -64,31 +66,38 @@ def compare(
     progress: Callable[[Progress], None] | None = None,
     verbose: bool = False,
 ) -> Comparison:
-    """Compare networks on one test or on data of yours, with the same sequences and cues for all of them.
+    """Compare networks on one test or on data of yours, with the same sequences and cues for all of
+    them.
 
-    One of `n`, `m`, `t`, `flips` and `values` may be a list: this is what varies, along the axis of the figure. Without one it is
-    what the test is about, such as T in "random" and the flips where `data` are given.
+    One of `n`, `m`, `t`, `flips` and `values` may be a list: this is what varies, along the axis of
+    the figure. Without one it is what the test is about, such as T in "random" and the flips where
+    `data` are given.
 
     Parameters
     ----------
     protocol : str, optional
-        The test: random (the default), noise, recall-noise, correlated, multi, context, digits or walker. Not with `data`.
+        The test: random (the default), noise, recall-noise, correlated, multi, context, digits or
+        walker. Not with `data`.
     networks : list of str, SequenceMemory and classes, or dict of str to SequenceMemory, optional
-        Short names, families ("paper", "ours", "rival", "yardstick") or "all", with settings that were tuned by one rule for all;
-        networks that are not fitted, which take part as they are, in a dict under names of your choice; a class stands for a
-        network with its defaults. By default a choice of those that are quick.
+        Short names, families ("paper", "ours", "rival", "yardstick") or "all", with settings that
+        were tuned by one rule for all; networks that are not fitted, which take part as they are,
+        in a dict under names of your choice; a class stands for a network with its defaults. By
+        default a choice of those that are quick.
     data : Sequences, array of +-1 of shape (T, N), list of these, or path, optional
-        Sequences of yours, the same in every trial: chance decides only on the first weights of networks and on the cues. Where
-        patterns occur again with other successors, networks that can look back do (``order="auto"``).
+        Sequences of yours, the same in every trial: chance decides only on the first weights of
+        networks and on the cues. Where patterns occur again with other successors, networks that
+        can look back do (``order="auto"``).
     n, t : int or list, optional
         N and T, the last pattern being the first again, of random sequences.
     m : int or list, optional
-        M, hidden neurons of networks under short names that have some; by default what tuning chose, or else what the paper takes
-        for the task. If it varies, also of those of yours that have a parameter `n_hidden`.
+        M, hidden neurons of networks under short names that have some; by default what tuning
+        chose, or else what the paper takes for the task. If it varies, also of those of yours that
+        have a parameter `n_hidden`.
     flips : int, str or list, optional
         Flipped units of the cue: numbers, or percentages of N such as "10%".
     values : list, optional
-        Along the test's own axis; numbers are put in order, "number x length" of multi is to be given with easy ones first.
+        Along the test's own axis; numbers are put in order, "number x length" of multi is to be
+        given with easy ones first.
     trials : int, optional
         At each value.
     seed : int
@@ -97,8 +106,8 @@ def compare(
     dask : str, optional
         The address of a Dask scheduler, or "local" for a cluster of `jobs` workers on this machine.
     study : str or path, optional
-        A file in which every trial is saved as it finishes; the same call then does only what is missing. Trials that other
-        code did are done again; those of other data are other trials.
+        A file in which every trial is saved as it finishes; the same call then does only what is
+        missing. Trials that other code did are done again; those of other data are other trials.
     files : list of str
         Python files with networks of your own, which join the others.
     progress : callable, optional
@@ -113,8 +122,8 @@ def compare(
     Raises
     ------
     ValueError
-        If a network of yours cannot learn and recall ten random patterns: with its class, method, file and line, and before any
-        trial.
+        If a network of yours cannot learn and recall ten random patterns: with its class, method,
+        file and line, and before any trial.
 
     Examples
     --------
@@ -135,19 +144,32 @@ def compare(
     each = test.trials if trials is None else check_count(trials, "trials")
     chosen = choose_networks(networks, files)
     if not test.values or not chosen:
-        raise ValueError(f"a comparison needs at least one network and one value, not {len(chosen)} and {len(test.values)}.")
-    brought = None if own_data is None else OwnData(own_data.patterns, own_data.lengths, closed=all(own_data.loops))
+        raise ValueError(
+            f"a comparison needs at least one network and one value, not {len(chosen)} and "
+            f"{len(test.values)}."
+        )
+    brought = (
+        None
+        if own_data is None
+        else OwnData(own_data.patterns, own_data.lengths, closed=all(own_data.loops))
+    )
     plan = _Plan(test, brought, seed)
     tasks = [plan.task(value) for value in plan.values]  # raises if the test cannot be made of one
     own = {name: network for name, network in chosen.items() if isinstance(network, Brought)}
     rehearse_all(own, tasks[-1].X.shape[1], elsewhere=jobs > 1 or dask is not None)
     points = {name: plan.points(network) for name, network in chosen.items()}
     with Store(study) as store, also_shown(f"compare {test.name}", progress, verbose) as tell:
-        wanted = Rounds((point, each) for group in zip(*points.values(), strict=True) for point in group)
+        wanted = Rounds(
+            (point, each) for group in zip(*points.values(), strict=True) for point in group
+        )
         run_trials(wanted, store, choose_executor(jobs, dask), current=True, progress=tell)
-        by_trial = [{name: plan.outcomes(store, group, k) for name, group in points.items()} for k in range(each)]
+        by_trial = [
+            {name: plan.outcomes(store, group, k) for name, group in points.items()}
+            for k in range(each)
+        ]
     by_value = {
-        value: [{name: rows[at] for name, rows in trial.items()} for trial in by_trial] for at, value in enumerate(test.values)
+        value: [{name: rows[at] for name, rows in trial.items()} for trial in by_trial]
+        for at, value in enumerate(test.values)
     }
     return Comparison.of(
         test,
@@ -160,7 +182,9 @@ def compare(
 
 
 def read_data(data: Any) -> Sequences:
-    """Return what a user wants to compare networks on as sequences, loops closed for as large a context as they need."""
+    """Return what a user wants to compare networks on as sequences, loops closed for as large a
+    context as they need.
+    """
     if isinstance(data, (str, os.PathLike)):
         from seqattractor.io._load import load
 
@@ -180,14 +204,19 @@ def _choose_test(protocol: str | None, data: Sequences | None, **sizes: Any) -> 
     if data is None:
         return get_test("random" if protocol is None else protocol).ask(**sizes)
     if protocol is not None:
-        raise ValueError(f"give a protocol or data, not both: with data of yours there is nothing to draw for {say(protocol)}.")
+        raise ValueError(
+            "give a protocol or data, not both: with data of yours there is nothing to draw for "
+            f"{say(protocol)}."
+        )
     names = [name for name in data.names if not name.startswith("sequence ")]
     name = listed(names[:3]) if 0 < len(names) <= 3 else "your data"
     return own_data_test(data, name=name).ask(**sizes)
 
 
 def rehearse_all(own: Mapping[str, Brought], n_units: int, *, elsewhere: bool) -> None:
-    """Let networks that run code of the user's learn and recall a little, so that mistakes show before anything is computed."""
+    """Let networks that run code of the user's learn and recall a little, so that mistakes show
+    before anything is computed.
+    """
     for name, network in own.items():
         if elsewhere:
             _ = network.packed  # raises if it cannot be sent to workers
@@ -211,7 +240,11 @@ class _Plan:
         self.values = [test.sizes[own]] if test.varies == "m" else list(test.values)
         others = {name: value for name, value in test.sizes.items() if name != self.axis}
         known = {} if usual is None else usual.sizes
-        self.sizes = {name: value for name, value in others.items() if self.axis != own or known.get(name, value) != value}
+        self.sizes = {
+            name: value
+            for name, value in others.items()
+            if self.axis != own or known.get(name, value) != value
+        }
         self.settings: dict[str, Any] = {"test": test.name}
         if self.axis != own:
             self.settings["axis"] = self.axis
@@ -233,7 +266,9 @@ class _Plan:
         return self.data is not None and bool(find_conflicts(self.data.patterns, self.data.lengths))
 
     def parameters(self, name: str) -> dict[str, Any]:
-        """The setting of a network under a short name: as tuned, with the M that was asked for, or else that of the test."""
+        """The setting of a network under a short name: as tuned, with the M that was asked for, or
+        else that of the test.
+        """
         known, chosen = parameters_of(name), dict(self.tuned(name).parameters)
         hidden = {"n_hidden": self.test.n_hidden} if "n_hidden" in known else {}
         return chosen | hidden if self.test.m_asked else hidden | chosen
@@ -242,7 +277,9 @@ class _Plan:
         """The row of a network in the comparison."""
         if isinstance(network, Brought):
             return network_row(name, network.network.traits(), hidden=self.hidden(network))
-        asked = "; M as asked for" if self.test.m_asked and "n_hidden" in parameters_of(name) else ""
+        asked = (
+            "; M as asked for" if self.test.m_asked and "n_hidden" in parameters_of(name) else ""
+        )
         return network_row(
             name,
             make_prototype(name, self.parameters(name)).traits(),
@@ -263,7 +300,11 @@ class _Plan:
         settings = self.settings | {"network": network}
         if self.data is not None:
             settings["data"] = self.data
-        places: list[dict[str, Any]] = [{"values": self.values}] if self.test.learns_once else [{"value": v} for v in self.values]
+        places: list[dict[str, Any]] = (
+            [{"values": self.values}]
+            if self.test.learns_once
+            else [{"value": v} for v in self.values]
+        )
         parameters = self.parameters(network) if isinstance(network, str) else {}
         if self.test.varies == "m":
             (place,) = places
@@ -283,28 +324,47 @@ class _Plan:
             if finished.outcome is None:
                 rows += [{"error": finished.error}] * (len(self.test.values) // len(points))
             else:
-                rows += [row | times for row, times in zip(finished.outcome["outcomes"], finished.times or [], strict=True)]
+                rows += [
+                    row | times
+                    for row, times in zip(
+                        finished.outcome["outcomes"], finished.times or [], strict=True
+                    )
+                ]
         return rows
 
     def certain(self, chosen: Mapping[str, str | Brought]) -> set[tuple[str, Any]]:
-        """Which networks at which values do the same in every trial: without random weights, on the user's data as they are.
+        """Which networks at which values do the same in every trial: without random weights, on the
+        user's data as they are.
 
         What a network of the user's draws is not known.
         """
         if self.data is None:
             return set()
         fixed = [
-            name for name, network in chosen.items() if isinstance(network, str) and "random_state" not in parameters_of(network)
+            name
+            for name, network in chosen.items()
+            if isinstance(network, str) and "random_state" not in parameters_of(network)
         ]
-        clean = [v for v in self.test.values if (v if self.test.varies == "flips" else self.test.sizes["flips"]) == 0]
+        clean = [
+            v
+            for v in self.test.values
+            if (v if self.test.varies == "flips" else self.test.sizes["flips"]) == 0
+        ]
         return {(name, value) for name in fixed for value in clean}
 
 
-def choose_networks(networks: Networks | None, files: Sequence[str] = ()) -> dict[str, str | Brought]:
-    """Return the networks of a comparison (as in `compare`, joined by those in `files`) by name, in a fixed order."""
+def choose_networks(
+    networks: Networks | None, files: Sequence[str] = ()
+) -> dict[str, str | Brought]:
+    """Return the networks of a comparison (as in `compare`, joined by those in `files`) by name, in
+    a fixed order.
+    """
     own = {name: Brought(network) for name, network in import_files(files).items()}
     if isinstance(networks, Mapping):
-        return {**{name: Brought(_as_network(network)) for name, network in networks.items()}, **own}
+        return {
+            **{name: Brought(_as_network(network)) for name, network in networks.items()},
+            **own,
+        }
     if networks is None:
         networks = [name for name in REGISTRY if name not in ON_REQUEST]
     single = isinstance(networks, (str, SequenceMemory)) or inspect.isclass(networks)
@@ -315,21 +375,32 @@ def choose_networks(networks: Networks | None, files: Sequence[str] = ()) -> dic
             network = _as_network(each)
             name = type(network).__name__
             if name in chosen or name in own:
-                raise ValueError(f"two networks are called {name}; give a dict with a name for each.")
+                raise ValueError(
+                    f"two networks are called {name}; give a dict with a name for each."
+                )
             chosen[name] = Brought(network)
         else:
             known = isinstance(each, str) and (each in REGISTRY or each in own)
-            chosen |= {name: own.get(name, name) for name in ([each] if known else _group(each, own))}
+            chosen |= {
+                name: own.get(name, name) for name in ([each] if known else _group(each, own))
+            }
     return chosen | own
 
 
 def _as_network(network: Any) -> SequenceMemory:
-    """A network that could learn; a class stands for a network of it with its default parameters."""
+    """A network that could learn; a class stands for a network of it with its default
+    parameters.
+    """
     if inspect.isclass(network) and issubclass(network, SequenceMemory):
         if (why := why_not(network)) is not None:
             raise ValueError(why)
         return network()
-    check_kind(network, SequenceMemory, "each of the networks", "a SequenceMemory that is not fitted, or a short name in a list")
+    check_kind(
+        network,
+        SequenceMemory,
+        "each of the networks",
+        "a SequenceMemory that is not fitted, or a short name in a list",
+    )
     return cast("SequenceMemory", network)
 
 

@@ -1,4 +1,6 @@
-"""The result of a comparison: rows, times separate from them, and texts that are the same for the same seed."""
+"""The result of a comparison: rows, times separate from them, and texts that are the same for the
+same seed.
+"""
 
 from __future__ import annotations
 
@@ -46,25 +48,39 @@ def _differences(comparison: Comparison) -> str:
     """Which networks recall more than which others, trial by trial."""
     trials, names = comparison.settings["trials"], comparison.taking_part()
     # At the other values a network has one trial, since all would be the same.
-    values = [v for v in comparison.settings["values"] if all(comparison.row(name, v)["trials"] == trials for name in names)]
+    values = [
+        v
+        for v in comparison.settings["values"]
+        if all(comparison.row(name, v)["trials"] == trials for name in names)
+    ]
     if len(names) < 2 or not values:
         return ""
-    pairs = differences({name: [comparison.row(name, value)["by_trial"] for value in values] for name in names})
+    pairs = differences(
+        {name: [comparison.row(name, value)["by_trial"] for value in values] for name in names}
+    )
     test = f"exact sign test with Holm's correction, number of pairs: {len(pairs)}"
     least = min(1.0, len(pairs) * 2.0 ** (1 - trials))
     if least >= LEVEL:
         return (
-            f"Too few trials ({trials}) to find a difference between networks: even one in every trial would have "
-            f"p = {least:.2g} ({test}). Give more trials, or fewer networks."
+            f"Too few trials ({trials}) to find a difference between networks: even one in every "
+            f"trial would have p = {least:.2g} ({test}). Give more trials, or fewer networks."
         )
     beaten: dict[str, list[str]] = {}
     for pair in pairs:
         if pair.p < LEVEL:
             beaten.setdefault(pair.better, []).append(pair.worse)
     if not beaten:
-        return f"Trial by trial no two networks are shown to differ (smallest p = {pairs[0].p:.2g}, {test})."
-    words = "; ".join(f"{better} more often than {listed(worse)}" for better, worse in beaten.items())
-    return f"Trial by trial, these succeed (p < {LEVEL}, {test}): {words}. No other difference is shown."
+        return (
+            f"Trial by trial no two networks are shown to differ (smallest p = {pairs[0].p:.2g}, "
+            f"{test})."
+        )
+    words = "; ".join(
+        f"{better} more often than {listed(worse)}" for better, worse in beaten.items()
+    )
+    return (
+        f"Trial by trial, these succeed (p < {LEVEL}, {test}): {words}. No other difference is "
+        "shown."
+    )
 
 
 def _same_data(comparison: Comparison) -> str:
@@ -72,16 +88,21 @@ def _same_data(comparison: Comparison) -> str:
     if comparison.settings["data"] is None:
         return ""
     return (
-        "The sequences are the same in all trials; only the first weights and the cues differ, so that intervals and tests are "
-        "about these sequences and not about others. A network without random weights has one trial, and no interval, where no "
-        "unit is flipped: all others would repeat it."
+        "The sequences are the same in all trials; only the first weights and the cues differ, so "
+        "that intervals and tests are about these sequences and not about others. A network "
+        "without random weights has one trial, and no interval, where no unit is flipped: all "
+        "others would repeat it."
     )
 
 
 def _tuning(networks: Sequence[Row]) -> str:
     """Which networks do not have their default settings, and how theirs came about."""
     named = [n for n in networks if n["family"] != "yours"]
-    tuned = [f"{n['network']} ({n['setting'].removeprefix('tuned: ')})" for n in named if n["setting"].startswith("tuned: ")]
+    tuned = [
+        f"{n['network']} ({n['setting'].removeprefix('tuned: ')})"
+        for n in named
+        if n["setting"].startswith("tuned: ")
+    ]
     if not named:
         return ""
     others = "; all others have their defaults" if len(tuned) < len(named) else ""
@@ -97,8 +118,12 @@ def _ranking(comparison: Comparison, networks: Sequence[Row], who: str) -> str:
         groups.setdefault(comparison.reach(name), []).append(name)
     if not groups:
         return ""
-    ranked = sorted(groups, key=lambda value: -1 if value is None else values.index(value), reverse=True)
-    parts = [f"{listed(groups[v])} {'none' if v is None else f'{ends(values)} to {v}'}" for v in ranked]
+    ranked = sorted(
+        groups, key=lambda value: -1 if value is None else values.index(value), reverse=True
+    )
+    parts = [
+        f"{listed(groups[v])} {'none' if v is None else f'{ends(values)} to {v}'}" for v in ranked
+    ]
     return f"Values held by {who}: {'; '.join(parts)}."
 
 
@@ -118,7 +143,9 @@ def _not_taking_part(comparison: Comparison) -> str:
     for row in comparison.results:
         if row["error"] is not None:
             errors.setdefault(row["network"], row["error"])
-    return " ".join(f"{network} could not take part everywhere: {error}" for network, error in errors.items())
+    return " ".join(
+        f"{network} could not take part everywhere: {error}" for network, error in errors.items()
+    )
 
 
 def listed(names: Sequence[str]) -> str:
@@ -126,9 +153,24 @@ def listed(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def network_row(name: str, traits: Traits, *, family: str = "yours", setting: str = "as given", hidden: int | None = None) -> Row:
-    """Describe a network that takes part: its family, how its setting came about, its hidden neurons, and its traits."""
-    row = {"network": name, "family": family, "setting": setting, "hidden": hidden, **asdict(traits)}
+def network_row(
+    name: str,
+    traits: Traits,
+    *,
+    family: str = "yours",
+    setting: str = "as given",
+    hidden: int | None = None,
+) -> Row:
+    """Describe a network that takes part: its family, how its setting came about, its hidden
+    neurons, and its traits.
+    """
+    row = {
+        "network": name,
+        "family": family,
+        "setting": setting,
+        "hidden": hidden,
+        **asdict(traits),
+    }
     del row["weights"]
     return row
 
@@ -137,19 +179,24 @@ def network_row(name: str, traits: Traits, *, family: str = "yours", setting: st
 class Comparison(Result):
     """Results of all networks on one test.
 
-    The same seed gives the same settings, networks and results with any executor; only the seconds differ from run to run.
+    The same seed gives the same settings, networks and results with any executor; only the seconds
+    differ from run to run.
     """
 
     _drawn_by = "comparison_curves"
     settings: dict[str, Any]
-    """The test: protocol, title, axis, setting and criterion (in words), values, trials, n_hidden, seed; which setting varies,
-    and the sizes of the others; of data of the user's a digest and their numbers."""
+    """The test: protocol, title, axis, setting and criterion (in words), values, trials, n_hidden,
+    seed; which setting varies, and the sizes of the others; of data of the user's a digest and
+    their numbers.
+    """
     networks: list[Row]
-    """For each network its name, family, how its setting came about, its hidden neurons, and whether it stores patterns, learns
-    online and locally, dwells; with a note."""
+    """For each network its name, family, how its setting came about, its hidden neurons, and
+    whether it stores patterns, learns online and locally, dwells; with a note.
+    """
     results: list[Row]
-    """For each value and network: successes and their interval, those in phase with the cue, sequences recalled, one-step error,
-    epochs, parameters, and how many patterns it sees."""
+    """For each value and network: successes and their interval, those in phase with the cue,
+    sequences recalled, one-step error, epochs, parameters, and how many patterns it sees.
+    """
     seconds: list[Row]
     """Median seconds to learn and to recall, for each value and network."""
 
@@ -164,10 +211,11 @@ class Comparison(Result):
         data: Mapping[str, Any] | None = None,
         certain: Collection[tuple[str, Any]] = (),
     ) -> Comparison:
-        """Put trials together: for each value and trial the networks' outcomes as `Outcome`s, and `network_row`s.
+        """Put trials together: for each value and trial the networks' outcomes as `Outcome`s, and
+        `network_row`s.
 
-        Where the outcome of a network at a value is `certain`, since further trials only repeat the first, that one counts,
-        without an interval.
+        Where the outcome of a network at a value is `certain`, since further trials only repeat the
+        first, that one counts, without an interval.
         """
         settings = {
             "protocol": test.name,
@@ -187,7 +235,9 @@ class Comparison(Result):
         for value, each in outcomes.items():
             for name in (network["network"] for network in networks):
                 of_network = [outcome[name] for outcome in each]
-                summary = _certain(of_network[0]) if (name, value) in certain else _summary(of_network)
+                summary = (
+                    _certain(of_network[0]) if (name, value) in certain else _summary(of_network)
+                )
                 results.append({"value": value, "network": name, **summary})
                 seconds.append({"value": value, "network": name, **_times(of_network)})
         return cls(settings, networks, results, seconds)
@@ -202,23 +252,36 @@ class Comparison(Result):
         """Name the network that gets furthest."""
         values = self.settings["values"]
         held = {n["network"]: self.reach(n["network"]) for n in self.networks}
-        furthest = max(held.values(), key=lambda value: -1 if value is None else values.index(value))
+        furthest = max(
+            held.values(), key=lambda value: -1 if value is None else values.index(value)
+        )
         best = listed([name for name, value in held.items() if value == furthest])
-        answer = "no network holds any value" if furthest is None else f"{ends(values)} to {furthest}: {best}"
+        answer = (
+            "no network holds any value"
+            if furthest is None
+            else f"{ends(values)} to {furthest}: {best}"
+        )
         several = f"{len(held)} network{'s' if len(held) != 1 else ''}"
-        return f"Comparison: {several}, {self.settings['axis']} {values[0]} to {values[-1]}; {answer}"
+        return (
+            f"Comparison: {several}, {self.settings['axis']} {values[0]} to {values[-1]}; {answer}"
+        )
 
     def describe(self) -> str:
         """Describe in a paragraph how far each network comes, and what the statistics support."""
         s = self.settings
         intro = (
-            f"{s['title']}: {s['setting']}. Trials at each value of the {s['axis']}: {s['trials']}, with the same sequences and "
-            f"cues for every network. A sequence is recalled if {s['criterion']}. A network holds a value if it succeeds in at "
-            "least half of the trials there and at all easier values."
+            f"{s['title']}: {s['setting']}. Trials at each value of the {s['axis']}: "
+            f"{s['trials']}, with the same sequences and cues for every network. A sequence is "
+            f"recalled if {s['criterion']}. A network holds a value if it succeeds in at least "
+            "half of the trials there and at all easier values."
         )
         learning = [n for n in self.networks if not n["stores_patterns"]]
         storing = [n for n in self.networks if n["stores_patterns"]]
-        few = f"With so few trials ({s['trials']} per value) only gross differences can show." if s["trials"] < 10 else ""
+        few = (
+            f"With so few trials ({s['trials']} per value) only gross differences can show."
+            if s["trials"] < 10
+            else ""
+        )
         sentences = [
             intro,
             _tuning(learning + storing),
@@ -231,7 +294,8 @@ class Comparison(Result):
         return " ".join(filter(None, sentences))
 
     def conclusion(self) -> str:
-        """Describe only what the statistics support: where exact tests decide, and which networks differ by Holm's correction.
+        """Describe only what the statistics support: where exact tests decide, and which networks
+        differ by Holm's correction.
 
         Examples
         --------
@@ -243,8 +307,13 @@ class Comparison(Result):
         lookup more often than hebbian. No other difference is shown.
         """
         s = self.settings
-        trials = f"{s['trials']} trial{'s' if s['trials'] != 1 else ''} at each value of the {s['axis']}"
-        intro = f"{s['title']}: {s['setting']}. {trials}, with the same sequences and cues for every network."
+        trials = (
+            f"{s['trials']} trial{'s' if s['trials'] != 1 else ''} at each value of the {s['axis']}"
+        )
+        intro = (
+            f"{s['title']}: {s['setting']}. {trials}, with the same sequences and cues for every "
+            "network."
+        )
         return " ".join(filter(None, [intro, *self._supported()]))
 
     def _supported(self) -> list[str]:
@@ -257,12 +326,22 @@ class Comparison(Result):
         return [n["network"] for n in self.networks if n["network"] in done]
 
     def rows(self) -> list[Row]:
-        """Return the results as rows of a table, one for each value and network, with the sizes N, M, T and flips of each."""
-        kinds = {n["network"]: {k: v for k, v in n.items() if k not in ("network", "note", "hidden")} for n in self.networks}
+        """Return the results as rows of a table, one for each value and network, with the sizes N,
+        M, T and flips of each.
+        """
+        kinds = {
+            n["network"]: {k: v for k, v in n.items() if k not in ("network", "note", "hidden")}
+            for n in self.networks
+        }
         hidden = {n["network"]: n["hidden"] for n in self.networks}
         protocol = self.settings["protocol"]
         return [
-            {"protocol": protocol, **row, **kinds[row["network"]], **self._sizes(row["value"], hidden[row["network"]])}
+            {
+                "protocol": protocol,
+                **row,
+                **kinds[row["network"]],
+                **self._sizes(row["value"], hidden[row["network"]]),
+            }
             for row in self.results
         ]
 
@@ -274,7 +353,12 @@ class Comparison(Result):
         n, flips = given["n"], given.get("flips")
         if n is not None and flips is not None:
             flips = as_flips(flips, n)
-        return {"N": n, "M": None if hidden is None else given["m"], "T": given["t"], "flips": flips}
+        return {
+            "N": n,
+            "M": None if hidden is None else given["m"],
+            "T": given["t"],
+            "flips": flips,
+        }
 
     def row(self, network: str, value: Any) -> Row:
         """Return the results of one network at one value."""
@@ -283,10 +367,14 @@ class Comparison(Result):
                 return row
         names = ", ".join(row["network"] for row in self.networks)
         asked = f"{say(network)} at {say(value)}"
-        raise ValueError(f"there are results of {names} at {self.settings['values']}, but none of {asked}.")
+        raise ValueError(
+            f"there are results of {names} at {self.settings['values']}, but none of {asked}."
+        )
 
     def reach(self, network: str) -> Any:
-        """Return the hardest value that a network holds with all easier ones, in at least half of the trials; None if none."""
+        """Return the hardest value that a network holds with all easier ones, in at least half of
+        the trials; None if none.
+        """
         held = None
         for value in self.settings["values"]:
             if not self.holds(network, value):
@@ -300,9 +388,16 @@ class Comparison(Result):
         return bool(row["successes"] >= row["trials"] / 2)
 
     def to_json(self, *, timing: bool = False) -> str:
-        """Write everything as JSON; without times (`timing`) the text is the same for the same seed."""
+        """Write everything as JSON; without times (`timing`) the text is the same for the same
+        seed.
+        """
         check_flag(timing, "timing")
-        data = {"settings": self.settings, "networks": self.networks, "rows": self.results, "conclusion": self.conclusion()}
+        data = {
+            "settings": self.settings,
+            "networks": self.networks,
+            "rows": self.results,
+            "conclusion": self.conclusion(),
+        }
         data["description"] = self.describe()
         if timing:
             data["seconds"] = self.seconds
@@ -311,7 +406,11 @@ class Comparison(Result):
     def to_csv(self, *, timing: bool = False) -> str:
         """Write a line for each value and network as CSV, with `timing` also the seconds."""
         check_flag(timing, "timing")
-        rows = [row | times for row, times in zip(self.rows(), self.seconds, strict=True)] if timing else self.rows()
+        rows = (
+            [row | times for row, times in zip(self.rows(), self.seconds, strict=True)]
+            if timing
+            else self.rows()
+        )
         return as_csv(rows).decode()
 
 
@@ -327,10 +426,16 @@ def _summary(outcomes: Sequence[Row]) -> Row:
         "successes": successes,
         "low": low,
         "high": high,
-        "by_trial": "".join("x" if "error" in outcome else str(int(outcome["success"])) for outcome in outcomes),
+        "by_trial": "".join(
+            "x" if "error" in outcome else str(int(outcome["success"])) for outcome in outcomes
+        ),
         "in_phase": _in_phase(done),
-        "recalled": sum(outcome["recalled"] / outcome["sequences"] for outcome in done) / len(done) if done else None,
-        "one_step_error": sum(outcome["one_step_error"] for outcome in done) / len(done) if done else None,
+        "recalled": sum(outcome["recalled"] / outcome["sequences"] for outcome in done) / len(done)
+        if done
+        else None,
+        "one_step_error": sum(outcome["one_step_error"] for outcome in done) / len(done)
+        if done
+        else None,
         "epochs": median(reached) if reached else None,
         "without_error": len(reached),
         "parameters": max((outcome["parameters"] for outcome in done), default=None),
@@ -340,14 +445,18 @@ def _summary(outcomes: Sequence[Row]) -> Row:
 
 
 def _certain(outcome: Row) -> Row:
-    """The results of one network at one value where every trial is the same: one counts, and there is no interval."""
+    """The results of one network at one value where every trial is the same: one counts, and there
+    is no interval.
+    """
     summary = _summary([outcome])
     rate = float(summary["successes"])
     return summary | {"low": rate, "high": rate}
 
 
 def _in_phase(done: Sequence[Row]) -> int | None:
-    """In how many trials all sequences were recalled in phase with their cues; None for a network that dwells."""
+    """In how many trials all sequences were recalled in phase with their cues; None for a network
+    that dwells.
+    """
     if any(outcome["in_phase"] is None for outcome in done):
         return None
     return sum(bool(outcome["in_phase"] == outcome["sequences"]) for outcome in done)
@@ -355,5 +464,8 @@ def _in_phase(done: Sequence[Row]) -> int | None:
 
 def _times(outcomes: Sequence[Row]) -> Row:
     """Median times of one network at one value, or None where they were not measured."""
-    times = {key: [outcome[key] for outcome in outcomes if key in outcome] for key in ("learn_seconds", "recall_seconds")}
+    times = {
+        key: [outcome[key] for outcome in outcomes if key in outcome]
+        for key in ("learn_seconds", "recall_seconds")
+    }
     return {key: median(each) if each else None for key, each in times.items()}

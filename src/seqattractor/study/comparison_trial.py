@@ -1,4 +1,6 @@
-"""One trial of a comparison: sequences and cues that depend on the test alone, and one network that learns and recalls them."""
+"""One trial of a comparison: sequences and cues that depend on the test alone, and one network that
+learns and recalls them.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ from seqattractor.study.settings import OWN_AXIS, as_flips
 from seqattractor.study.trial import Task, draw_sequences, judge, recall_task, seeded
 from seqattractor.study.user_networks import EXPECTED, OwnData, describe_failure
 
-_LOOP = "the whole loop is seen in order and in any phase (section 6.2), within four times its length"
+_LOOP = (
+    "the whole loop is seen in order and in any phase (section 6.2), within four times its length"
+)
 _OPEN = "recall locks on at its first step: every frame after the cue is right and in phase"
 _SYMBOLS = {"n": "N", "m": "M", "t": "T", "flips": "flips"}
 _AXES = {
@@ -67,14 +71,18 @@ class ComparisonTest:
     varies: str = ""
     """The setting along the axis; by default the test's own."""
     m_asked: bool = False
-    """Whether the user asked for a number of hidden neurons: then all networks that have some get it, tuned or not."""
+    """Whether the user asked for a number of hidden neurons: then all networks that have some get
+    it, tuned or not.
+    """
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "varies", self.varies or OWN_AXIS[self.name])
 
     @property
     def learns_once(self) -> bool:
-        """Whether only cues and noise differ between values, so that a network learns once for all of them in a trial."""
+        """Whether only cues and noise differ between values, so that a network learns once for all
+        of them in a trial.
+        """
         return (OWN_AXIS[self.name] if self.varies == "m" else self.varies) in ("flips", "noise")
 
     @property
@@ -86,7 +94,9 @@ class ComparisonTest:
         return self.template.format(
             T=f"T = {fixed['t']} patterns of " if "t" in fixed else "",
             N="units" if n is None else f"N = {n} units",
-            flips="" if flips is None else f", {flipped} flipped in {'each' if self.name == 'multi' else 'the'} cue",
+            flips=""
+            if flips is None
+            else f", {flipped} flipped in {'each' if self.name == 'multi' else 'the'} cue",
         )
 
     def parse(self, text: str) -> Any:
@@ -98,28 +108,47 @@ class ComparisonTest:
                 return f"{int(number)}x{int(length)}"
             return text if text.endswith("%") and self.varies == "flips" else type(example)(text)
         except ValueError:
-            raise ValueError(f"a value of the protocol {self.name!r} looks like {example}, but this is {text!r}.") from None
+            raise ValueError(
+                f"a value of the protocol {self.name!r} looks like {example}, but this is {text!r}."
+            ) from None
 
-    def ask(self, *, n: Any = None, m: Any = None, t: Any = None, flips: Any = None, values: Any = None) -> ComparisonTest:
-        """Return the test with sizes of the user's: numbers or lists, of which one varies along the axis."""
+    def ask(
+        self, *, n: Any = None, m: Any = None, t: Any = None, flips: Any = None, values: Any = None
+    ) -> ComparisonTest:
+        """Return the test with sizes of the user's: numbers or lists, of which one varies along the
+        axis.
+        """
         own = OWN_AXIS[self.name]
         given = {
-            name: _several(value, name) for name, value in (("n", n), ("m", m), ("t", t), ("flips", flips)) if value is not None
+            name: _several(value, name)
+            for name, value in (("n", n), ("m", m), ("t", t), ("flips", flips))
+            if value is not None
         }
         for name in given.keys() - self.sizes.keys() - {"m"}:
             raise ValueError(f"{_SYMBOLS[name]} cannot be chosen here: {self.why_not(name)}.")
         if values is not None:
             if own in given:
-                raise ValueError(f"values are those of the {self.axis} here; give them as values or as {own}, not as both.")
+                raise ValueError(
+                    f"values are those of the {self.axis} here; give them as values or as {own}, "
+                    "not as both."
+                )
             given[own] = _several(values, "values")
         varying = [name for name, each in given.items() if len(each) > 1]
         if len(varying) > 1:
             lists = " and ".join(_SYMBOLS.get(name, "values") for name in varying)
-            raise ValueError(f"one setting varies along the axis, but {lists} are lists; give one value to all but one of them.")
+            raise ValueError(
+                f"one setting varies along the axis, but {lists} are lists; give one value to all "
+                "but one of them."
+            )
         axis = varying[0] if varying else own
-        sizes = dict(self.sizes) | {name: each[0] for name, each in given.items() if name != "m" and name != axis and each}
+        sizes = dict(self.sizes) | {
+            name: each[0] for name, each in given.items() if name != "m" and name != axis and each
+        }
         if axis != own and own not in sizes:
-            raise ValueError(f"where {_SYMBOLS[axis]} varies, the {self.axis} must be one value; give it as values.")
+            raise ValueError(
+                f"where {_SYMBOLS[axis]} varies, the {self.axis} must be one value; give it as "
+                "values."
+            )
         along = given.get(axis, list(self.values))
         if axis != "n" and "flips" in sizes:  # with an N that varies, a percentage stays one
             sizes["flips"] = as_flips(sizes["flips"], sizes.get("n", self.n_units))
@@ -131,13 +160,26 @@ class ComparisonTest:
         hidden = given["m"][0] if len(given.get("m", ())) == 1 else self.n_hidden
         ordered = tuple(dict.fromkeys(_easy_first(axis, along)))
         asked = self.m_asked or "m" in given
-        return replace(self, title=title, axis=words, values=ordered, sizes=sizes, varies=axis, n_hidden=hidden, m_asked=asked)
+        return replace(
+            self,
+            title=title,
+            axis=words,
+            values=ordered,
+            sizes=sizes,
+            varies=axis,
+            n_hidden=hidden,
+            m_asked=asked,
+        )
 
     def why_not(self, name: str) -> str:
         """Explain why a size cannot be chosen."""
         if self.name == "data":
             return "it is that of your data"
-        return "it stands in the values" if (self.name, name) == ("multi", "t") else f"the protocol {self.name} has its own"
+        return (
+            "it stands in the values"
+            if (self.name, name) == ("multi", "t")
+            else f"the protocol {self.name} has its own"
+        )
 
 
 def _several(value: Any, name: str) -> list[Any]:
@@ -150,7 +192,10 @@ def _several(value: Any, name: str) -> list[Any]:
     if not plain:
         raise ValueError(f"{name} is an empty list; give at least one number.")
     least = 0 if name == "flips" else 1
-    return [each if name == "flips" and isinstance(each, str) else check_count(each, name, least) for each in plain]
+    return [
+        each if name == "flips" and isinstance(each, str) else check_count(each, name, least)
+        for each in plain
+    ]
 
 
 def _easy_first(axis: str, values: Sequence[Any]) -> Sequence[Any]:
@@ -210,9 +255,10 @@ TESTS: dict[str, ComparisonTest] = {
             "Repeated patterns",
             "patterns that occur twice",
             (0, 1, 2, 4, 8),
-            "one loop of 30 random patterns of {N}{flips}; each repeated pattern has "
-            "another successor the second time, which the pattern before it tells. Networks with delay lines get as many past "
-            "patterns as that needs (order='auto') and a cue of as many; all others learn with on_conflict='learn'",
+            "one loop of 30 random patterns of {N}{flips}; each repeated pattern has another "
+            "successor the second time, which the pattern before it tells. Networks with delay "
+            "lines get as many past patterns as that needs (order='auto') and a cue of as many; "
+            "all others learn with on_conflict='learn'",
             sizes={"n": 100, "flips": 10},
         ),
         ComparisonTest(
@@ -251,8 +297,15 @@ def get_test(name: str) -> ComparisonTest:
 
 
 def own_data_test(data: Any, *, name: str) -> ComparisonTest:
-    """Return the test on a user's `Sequences`: the same in every trial, recalled from cues with more and more flips."""
-    few, most, number, (_, n) = int(data.lengths.min()), int(data.lengths.max()), len(data.lengths), data.shape
+    """Return the test on a user's `Sequences`: the same in every trial, recalled from cues with
+    more and more flips.
+    """
+    few, most, number, (_, n) = (
+        int(data.lengths.min()),
+        int(data.lengths.max()),
+        len(data.lengths),
+        data.shape,
+    )
     closed = all(data.loops)
     lengths = f"{most}" if few == most else f"{few} to {most}"
     what = ("loop" if closed else "sequence") + ("s" if number > 1 else "")
@@ -272,25 +325,30 @@ def own_data_test(data: Any, *, name: str) -> ComparisonTest:
 
 
 Outcome = dict[str, Any]
-"""What one network did in one trial at one value, or {"error": a sentence} if it could not take part.
+"""What one network did in one trial at one value, or {"error": a sentence} if it could not take
+part.
 
-``success`` (all sequences recalled), ``recalled`` (how many of them), ``in_phase`` (how many in phase with the cue; None for a
-network that dwells), ``sequences``, ``one_step_error`` (fraction of wrong units one step after a stored pattern), ``epochs``
-until one had no error (0 if nothing is learned, None if there was none), ``parameters``, ``order`` (how many patterns it sees),
-and the times ``learn_seconds`` and ``recall_seconds``.
+``success`` (all sequences recalled), ``recalled`` (how many of them), ``in_phase`` (how many in
+phase with the cue; None for a network that dwells), ``sequences``, ``one_step_error`` (fraction of
+wrong units one step after a stored pattern), ``epochs`` until one had no error (0 if nothing is
+learned, None if there was none), ``parameters``, ``order`` (how many patterns it sees), and the
+times ``learn_seconds`` and ``recall_seconds``.
 """
 
 
 def run_comparison_trial(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str, Any]:
     """Do one trial of a test with one network.
 
-    The settings are ``test`` (a key of `TASKS`), ``value`` along its axis, or ``values`` for all of which the network learns
-    once, ``axis`` if that is not the test's own, ``sizes`` that are not those of the test, ``data`` (the user's, for the test of
-    that name), ``network`` (a short name or a network that is not fitted) and ``parameters`` of it. The seed is that of
-    `place_of`, the same for all networks; sequences, network and cues have streams of their own. Gives ``outcomes``, an
-    `Outcome` for each value, and their ``seconds``.
+    The settings are ``test`` (a key of `TASKS`), ``value`` along its axis, or ``values`` for all of
+    which the network learns once, ``axis`` if that is not the test's own, ``sizes`` that are not
+    those of the test, ``data`` (the user's, for the test of that name), ``network`` (a short name
+    or a network that is not fitted) and ``parameters`` of it. The seed is that of `place_of`, the
+    same for all networks; sequences, network and cues have streams of their own. Gives
+    ``outcomes``, an `Outcome` for each value, and their ``seconds``.
     """
-    prototype = make_prototype(settings["network"], settings.get("parameters", {}), test=settings["test"])
+    prototype = make_prototype(
+        settings["network"], settings.get("parameters", {}), test=settings["test"]
+    )
     if "value" in settings:
         of_data, of_network, of_cue = seed.spawn(3)
         task = make_task(settings, settings["value"], np.random.default_rng(of_data))
@@ -299,35 +357,56 @@ def run_comparison_trial(settings: dict[str, Any], seed: np.random.SeedSequence)
         of_data, of_network = seed.spawn(2)
         assert isinstance(seed.entropy, int)  # as `seed_of` made it
         number = int(seed.spawn_key[-1])
-        cues = [seed_of(seed.entropy, place_of(settings | {"value": value}), number) for value in settings["values"]]
-        tasks = [make_task(settings, value, np.random.default_rng(of_data)) for value in settings["values"]]
+        cues = [
+            seed_of(seed.entropy, place_of(settings | {"value": value}), number)
+            for value in settings["values"]
+        ]
+        tasks = [
+            make_task(settings, value, np.random.default_rng(of_data))
+            for value in settings["values"]
+        ]
         outcomes = _take_part(prototype, list(zip(tasks, cues, strict=True)), of_network)
-    seconds = [{key: each.pop(key) for key in list(each) if key.endswith("_seconds")} for each in outcomes]
+    seconds = [
+        {key: each.pop(key) for key in list(each) if key.endswith("_seconds")} for each in outcomes
+    ]
     return {"outcomes": outcomes, "seconds": seconds}
 
 
 def place_of(settings: dict[str, Any]) -> list[Any]:
-    """What the seeds of a comparison depend on: the test with its sizes, data and value, so that all networks get the same.
+    """What the seeds of a comparison depend on: the test with its sizes, data and value, so that
+    all networks get the same.
 
     Parameters of networks are none of it: networks of all sizes get the same, too.
     """
     data = settings.get("data")
     asked = [settings[key] for key in ("axis", "sizes") if key in settings]
     digest = [] if data is None else [data.description["digest"]]
-    return ["compare", settings["test"], *asked, *digest, *([settings["value"]] if "value" in settings else [])]
+    return [
+        "compare",
+        settings["test"],
+        *asked,
+        *digest,
+        *([settings["value"]] if "value" in settings else []),
+    ]
 
 
 def make_task(settings: dict[str, Any], value: Any, rng: np.random.Generator) -> Task:
-    """Make the sequences of a trial at a value of its axis; the settings are those of `run_comparison_trial`."""
+    """Make the sequences of a trial at a value of its axis; the settings are those of
+    `run_comparison_trial`.
+    """
     axis = settings.get("axis", OWN_AXIS[settings["test"]])
     of_user = {"data": settings["data"]} if "data" in settings else {}
     return TASKS[settings["test"]](rng, **settings.get("sizes", {}), **of_user, **{axis: value})
 
 
 def make_prototype(
-    network: str | SequenceMemory, parameters: Mapping[str, Any] = MappingProxyType({}), *, test: str | None = None
+    network: str | SequenceMemory,
+    parameters: Mapping[str, Any] = MappingProxyType({}),
+    *,
+    test: str | None = None,
 ) -> SequenceMemory:
-    """Make the network of a short name, with parameters and with what the test gives (`GIVEN`), if it has that.
+    """Make the network of a short name, with parameters and with what the test gives (`GIVEN`), if
+    it has that.
 
     One of the user's stays as it is, but for the parameters.
     """
@@ -340,19 +419,28 @@ def make_prototype(
 
 
 def draw_cues(task: Task, order: int, rng: np.random.Generator) -> Patterns:
-    """Corrupted beginnings of all sequences, (S, order, N); networks of any order get the same first patterns."""
+    """Corrupted beginnings of all sequences, (S, order, N); networks of any order get the same
+    first patterns.
+    """
     sequences = list(split(task.X, task.lengths))
-    return np.stack([flip(np.stack([x[t] for x in sequences]), task.flips, rng) for t in range(order)], axis=1)
+    return np.stack(
+        [flip(np.stack([x[t] for x in sequences]), task.flips, rng) for t in range(order)], axis=1
+    )
 
 
-# -- learning and recalling -------------------------------------------------------------------------------------
+# -- learning and recalling
+# -------------------------------------------------------------------------------------
 
 _REHEARSED = 10  # patterns
 
 
 def rehearse(prototype: SequenceMemory, n_units: int) -> None:
-    """Let a network of the user's learn and recall a few random patterns, and raise a ValueError that names the mistake."""
-    task = _loop(np.random.default_rng(0), t=min(_REHEARSED, 2 ** min(n_units, 9)), n=n_units, flips=0)
+    """Let a network of the user's learn and recall a few random patterns, and raise a ValueError
+    that names the mistake.
+    """
+    task = _loop(
+        np.random.default_rng(0), t=min(_REHEARSED, 2 ** min(n_units, 9)), n=n_units, flips=0
+    )
     try:
         net = seeded(prototype, 0)
         with warnings.catch_warnings():
@@ -360,19 +448,28 @@ def rehearse(prototype: SequenceMemory, n_units: int) -> None:
             net.fit(task.X, task.lengths)
         if not hasattr(net, "n_features_in_") or not hasattr(net, "order_"):
             raise ValueError(
-                f"{type(net).__name__}.fit does not settle the sizes; let it begin with self.transitions(X, lengths), or write "
-                "fit_transitions instead of it."
+                f"{type(net).__name__}.fit does not settle the sizes; let it begin with "
+                "self.transitions(X, lengths), or write fit_transitions instead of it."
             )
         _of_learning(net, task)
-        recall_task(net, task, draw_cues(task, net.order_, np.random.default_rng(0)), np.random.default_rng(0))
+        recall_task(
+            net,
+            task,
+            draw_cues(task, net.order_, np.random.default_rng(0)),
+            np.random.default_rng(0),
+        )
     except Exception as error:
         raise ValueError(describe_failure(error, prototype)) from error
 
 
 def _take_part(
-    prototype: SequenceMemory, tasks: list[tuple[Task, np.random.SeedSequence]], of_network: np.random.SeedSequence
+    prototype: SequenceMemory,
+    tasks: list[tuple[Task, np.random.SeedSequence]],
+    of_network: np.random.SeedSequence,
 ) -> list[Outcome]:
-    """Let a network learn the sequences of the first task once, and recall from the cues of each; errors are results, too."""
+    """Let a network learn the sequences of the first task once, and recall from the cues of each;
+    errors are results, too.
+    """
     first = tasks[0][0]
     net = seeded(prototype, int(of_network.generate_state(1)[0]))
     try:
@@ -407,7 +504,10 @@ def _recall(net: SequenceMemory, task: Task, of_cue: np.random.SeedSequence) -> 
         return {"error": describe_failure(error, net)}
     times = judge(paths, task, net)
     recalled = sum(tau is not None for tau in times)
-    in_phase = sum(tau is not None and tau % _period(x) == 0 for tau, x in zip(times, split(task.X, task.lengths), strict=True))
+    in_phase = sum(
+        tau is not None and tau % _period(x) == 0
+        for tau, x in zip(times, split(task.X, task.lengths), strict=True)
+    )
     return {
         "success": recalled == len(times),
         "recalled": recalled,
@@ -432,11 +532,18 @@ def _epochs(net: SequenceMemory) -> int | None:
     return int(free[0]) + 1 if free.size else None
 
 
-# -- sequences and cues -----------------------------------------------------------------------------------------
+# -- sequences and cues
+# -----------------------------------------------------------------------------------------
 
 
 def _loop(
-    rng: np.random.Generator, *, t: int = 40, n: int = 100, flips: int | str = 10, noise: int = 0, correlation: float = 0.0
+    rng: np.random.Generator,
+    *,
+    t: int = 40,
+    n: int = 100,
+    flips: int | str = 10,
+    noise: int = 0,
+    correlation: float = 0.0,
 ) -> Task:
     """One random loop of T patterns, with the last one, which is the first again."""
     X = random_periodic(t, n, correlation=correlation, rng=rng).patterns
@@ -449,21 +556,27 @@ def _multi(rng: np.random.Generator, *, size: str, n: int = 100, flips: int | st
     return Task(*draw_sequences(number, length, n, rng=rng), flips=as_flips(flips, n))
 
 
-def _context(rng: np.random.Generator, *, repeated: int, n: int = 100, flips: int | str = 10) -> Task:
-    """One random loop in which some patterns occur twice, each time with another successor and another predecessor.
+def _context(
+    rng: np.random.Generator, *, repeated: int, n: int = 100, flips: int | str = 10
+) -> Task:
+    """One random loop in which some patterns occur twice, each time with another successor and
+    another predecessor.
 
-    The first pattern, which is the cue of networks that see one pattern, occurs once. The loop ends with its first two patterns,
-    so that networks that see two learn how it continues.
+    The first pattern, which is the cue of networks that see one pattern, occurs once. The loop ends
+    with its first two patterns, so that networks that see two learn how it continues.
     """
     period = 30
     X = random_periodic(period + 1, n, rng=rng).patterns[:-1].copy()
     if not 0 <= repeated <= period // 3:
-        raise ValueError(f"0 to {period // 3} of {period} patterns can occur twice, but {repeated} are to.")
+        raise ValueError(
+            f"0 to {period // 3} of {period} patterns can occur twice, but {repeated} are to."
+        )
     partner: dict[int, int] = {}
     while len(partner) < 2 * repeated:
         a, b = map(int, rng.choice(np.arange(1, period), 2, replace=False))
         separate = 1 < abs(a - b) < period - 1
-        # Where the neighbours of the two were a pair as well, neither successor nor predecessor would distinguish them.
+        # Where the neighbours of the two were a pair as well, neither successor nor predecessor
+        # would distinguish them.
         alone = partner.get(a - 1) != b - 1 and partner.get(a + 1) != b + 1
         if separate and alone and not {a, b} & partner.keys():
             partner |= {a: b, b: a}
@@ -478,14 +591,18 @@ def _digits(rng: np.random.Generator, *, flips: int) -> Task:
 
 
 def _walker(rng: np.random.Generator, *, flips: int) -> Task:
-    """The walking figure, every third pixel of every third row: a network without hidden neurons has N^2 weights."""
+    """The walking figure, every third pixel of every third row: a network without hidden neurons
+    has N^2 weights.
+    """
     frames = walker().frames[:, ::3, ::3]
     X = np.ascontiguousarray(frames.reshape(len(frames), -1))
     return Task(X, np.array([len(X)]), flips=flips)
 
 
 def _data(rng: np.random.Generator, *, data: OwnData, flips: int) -> Task:
-    """The user's own sequences, the same in every trial: chance decides only on the network and the cues."""
+    """The user's own sequences, the same in every trial: chance decides only on the network and the
+    cues.
+    """
     return Task(data.patterns, data.lengths, flips=flips, closed=data.closed)
 
 
@@ -497,8 +614,15 @@ TASKS: Mapping[str, Callable[..., Task]] = {
     "walker": _walker,
     "data": _data,
 }
-"""By the name of the test: what makes its sequences, from a generator, the value of its axis and sizes."""
+"""By the name of the test: what makes its sequences, from a generator, the value of its axis and
+sizes.
+"""
 
 _LOOKS_BACK = ({"order": "auto"}, {"on_conflict": "learn"})
-GIVEN: Mapping[str | None, tuple[dict[str, Any], ...]] = {"context": _LOOKS_BACK, "data": _LOOKS_BACK}
-"""By the name of the test: parameters for networks under short names; each gets the first ones that it has."""
+GIVEN: Mapping[str | None, tuple[dict[str, Any], ...]] = {
+    "context": _LOOKS_BACK,
+    "data": _LOOKS_BACK,
+}
+"""By the name of the test: parameters for networks under short names; each gets the first ones that
+it has.
+"""

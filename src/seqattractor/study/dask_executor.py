@@ -14,18 +14,29 @@ from typing import Any
 from seqattractor import __version__
 from seqattractor._children import safe_path
 from seqattractor._dask import PATIENCE, ClusterLost, Watch, in_a_line, quiet_logs
-from seqattractor.study.executors import HOW_TO_START, Executor, Trials, died, do_trials, without_ctrl_c
+from seqattractor.study.executors import (
+    HOW_TO_START,
+    Executor,
+    Trials,
+    died,
+    do_trials,
+    without_ctrl_c,
+)
 from seqattractor.study.protocol import Trial
 from seqattractor.study.store import Finished
 
 _CHUNKS = 4  # chunks of trials that wait for each thread of the cluster
-_CHUNK_SECONDS = 0.2  # short trials travel together, so that Dask's milliseconds for each task do not count
+_CHUNK_SECONDS = (
+    0.2  # short trials travel together, so that Dask's milliseconds for each task do not count
+)
 _GIVE_UP = 3  # Dask gives up on a task after four deaths of workers; we after this many times that
 _FAREWELL = 10  # seconds that a cluster gets to close in order
 
 
 def on_dask(address: str, jobs: int = 1) -> Executor:
-    """Do trials on the Dask cluster with this address, or with "local" on one of this machine, of `jobs` workers."""
+    """Do trials on the Dask cluster with this address, or with "local" on one of this machine, of
+    `jobs` workers.
+    """
 
     def run(trials: Trials) -> Generator[list[Finished], None, None]:
         with connect(address, jobs) as client:
@@ -36,27 +47,39 @@ def on_dask(address: str, jobs: int = 1) -> Executor:
 
 @contextmanager
 def connect(address: str, jobs: int = 1) -> Iterator[Any]:
-    """Connect to a cluster, or start one ("local", of `jobs` workers) as long as this lasts; see that it runs this version."""
+    """Connect to a cluster, or start one ("local", of `jobs` workers) as long as this lasts; see
+    that it runs this version.
+    """
     distributed = _distributed()
     with quiet_logs():
         if address == "local":
-            options = {"threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": logging.CRITICAL}
+            options = {
+                "threads_per_worker": 1,
+                "dashboard_address": ":0",
+                "silence_logs": logging.CRITICAL,
+            }
             try:
                 with without_ctrl_c():
                     cluster = distributed.LocalCluster(n_workers=jobs, processes=True, **options)
             except RuntimeError as error:
                 raise OSError(
-                    f"the workers of a local Dask cluster died as they started ({in_a_line(error)}). {HOW_TO_START}"
+                    "the workers of a local Dask cluster died as they started "
+                    f"({in_a_line(error)}). {HOW_TO_START}"
                 ) from None
             # Workers that die are replaced at any time.
             with safe_path(), _closing(cluster), _closing(distributed.Client(cluster)) as client:
-                cluster.adapt(minimum=jobs, maximum=jobs, interval="2s")  # a nanny whose worker dies as it starts gives up
+                cluster.adapt(
+                    minimum=jobs, maximum=jobs, interval="2s"
+                )  # a nanny whose worker dies as it starts gives up
                 yield client
             return
         try:
             client = distributed.Client(address, timeout=10)
         except (OSError, ValueError, TimeoutError) as error:
-            raise ValueError(f"there is no Dask scheduler at {address} ({error}); start one with `dask scheduler`.") from None
+            raise ValueError(
+                f"there is no Dask scheduler at {address} ({error}); start one with `dask "
+                "scheduler`."
+            ) from None
         with _closing(client):
             _check_workers(client, address)
             yield client
@@ -68,7 +91,9 @@ def _closing(member: Any) -> Iterator[Any]:
     try:
         yield member
     finally:
-        with suppress(OSError, TimeoutError, AssertionError):  # the last is distributed's own, of a close that was cut short
+        with suppress(
+            OSError, TimeoutError, AssertionError
+        ):  # the last is distributed's own, of a close that was cut short
             member.close(timeout=_FAREWELL)
 
 
@@ -77,24 +102,36 @@ def _distributed() -> Any:
     try:
         return import_module("distributed")
     except ImportError:
-        raise ValueError("Dask is not installed; install it with: pip install 'seqattractor[dask]'.") from None
+        raise ValueError(
+            "Dask is not installed; install it with: pip install 'seqattractor[dask]'."
+        ) from None
 
 
 def _check_workers(client: Any, address: str) -> None:
-    """Wait for a worker, and reject workers that run other code: their results would not be those of this code."""
+    """Wait for a worker, and reject workers that run other code: their results would not be those
+    of this code.
+    """
     try:
         client.wait_for_workers(1, timeout=PATIENCE)
     except TimeoutError:
         seconds = f"{PATIENCE:.0f} s"
-        raise ValueError(f"no Dask worker came to {address} in {seconds}; start one with `dask worker {address}`.") from None
+        raise ValueError(
+            f"no Dask worker came to {address} in {seconds}; start one with `dask worker "
+            f"{address}`."
+        ) from None
     here = __version__  # edits of the same version show in the version that every trial records
     try:
         versions = client.run(_version)
     except ImportError as error:
-        raise ValueError(f"seqattractor is not installed on the Dask workers ({error}); install {here} there.") from None
+        raise ValueError(
+            f"seqattractor is not installed on the Dask workers ({error}); install {here} there."
+        ) from None
     for worker, there in versions.items():
         if there != here:
-            raise ValueError(f"the Dask worker {worker} runs seqattractor {there}, but this is {here}; install the same there.")
+            raise ValueError(
+                f"the Dask worker {worker} runs seqattractor {there}, but this is {here}; install "
+                "the same there."
+            )
 
 
 def _version() -> str:
@@ -107,8 +144,11 @@ class _Cluster:
 
     def __init__(self, client: Any, address: str) -> None:
         self.client, self.address = client, address
-        # The loop of this client: by default it is that of the client in whose `with` we are called, and answers may be lost.
-        self.completed = _distributed().as_completed(loop=client.loop, with_results=True, raise_errors=False)
+        # The loop of this client: by default it is that of the client in whose `with` we are
+        # called, and answers may be lost.
+        self.completed = _distributed().as_completed(
+            loop=client.loop, with_results=True, raise_errors=False
+        )
         self.watch = Watch(client)
         self.pending: dict[Any, list[Trial]] = {}
         self.deaths: Counter[tuple[str, int]] = Counter()
@@ -134,7 +174,9 @@ class _Cluster:
         with self._one_sentence():
             threads = self.watch.threads()
         for _ in range(_CHUNKS * threads - len(self.pending)):
-            chunk = [trial for trial in takewhile(bool, islice(trials, self.chunk)) if trial is not None]
+            chunk = [
+                trial for trial in takewhile(bool, islice(trials, self.chunk)) if trial is not None
+            ]
             if not chunk:
                 return
             self._submit(chunk)
@@ -155,7 +197,9 @@ class _Cluster:
         return list(batch)
 
     def _again(self, chunk: list[Trial], problem: Any) -> list[Finished]:
-        """Resubmit the trials of a chunk whose workers died, one by one; returns those that are given up."""
+        """Resubmit the trials of a chunk whose workers died, one by one; returns those that are
+        given up.
+        """
         killed = isinstance(problem, _distributed().KilledWorker)
         if isinstance(problem, Exception) and not killed:
             with self._one_sentence():
@@ -175,5 +219,8 @@ class _Cluster:
         try:
             yield
         except ClusterLost as error:
-            rest = "finished trials are saved: start the cluster again, then run the same command again."
+            rest = (
+                "finished trials are saved: start the cluster again, then run the same command "
+                "again."
+            )
             raise OSError(f"the Dask cluster ({self.address}) was lost: {error}; {rest}") from error

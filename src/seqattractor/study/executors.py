@@ -1,4 +1,6 @@
-"""Executors do trials: this process, other processes of this machine, or a Dask cluster. All give the same results."""
+"""Executors do trials: this process, other processes of this machine, or a Dask cluster. All give
+the same results.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,8 @@ _STARTS = 20  # how often workers may die as they start, before a sweep gives up
 _GIVE_UP = 5  # a trial in which, alone, this many workers died is recorded as failed
 
 HOW_TO_START = (
-    'In a script of your own, start workers below `if __name__ == "__main__":`; or use one job without Dask, which needs none.'
+    'In a script of your own, start workers below `if __name__ == "__main__":`; or use one job '
+    "without Dask, which needs none."
 )
 
 
@@ -52,7 +55,9 @@ def do_trial(trial: Trial) -> Finished:
         times = outcome.pop("seconds", None)
     except Exception as problem:  # whatever it is, the other trials continue
         error = _describe_error(problem, trial)
-    return Finished(trial, outcome, error, time.perf_counter() - started, platform.node(), _version(), times)
+    return Finished(
+        trial, outcome, error, time.perf_counter() - started, platform.node(), _version(), times
+    )
 
 
 def _describe_error(problem: Exception, trial: Trial) -> str:
@@ -88,7 +93,9 @@ def in_this_process(trials: Trials) -> Generator[list[Finished], None, None]:
 
 
 def in_processes(jobs: int) -> Executor:
-    """Do trials in `jobs` processes; if one dies, the trials that were under way are done again, one by one."""
+    """Do trials in `jobs` processes; if one dies, the trials that were under way are done again,
+    one by one.
+    """
 
     def run(trials: Trials) -> Generator[list[Finished], None, None]:
         while lost := (yield from _until_one_dies(trials, jobs, _QUEUE * jobs)):
@@ -110,8 +117,11 @@ def _emptied(queue: deque[Trial]) -> Iterator[Trial]:
         yield queue.popleft()
 
 
-def _until_one_dies(trials: Trials, jobs: int, most: int) -> Generator[list[Finished], None, list[Trial]]:
-    """Do trials in a pool of processes, with up to `most` tasks pending; tasks have several trials if these are short.
+def _until_one_dies(
+    trials: Trials, jobs: int, most: int
+) -> Generator[list[Finished], None, list[Trial]]:
+    """Do trials in a pool of processes, with up to `most` tasks pending; tasks have several trials
+    if these are short.
 
     If a worker dies the pool is gone: returns the trials that were pending.
     """
@@ -133,7 +143,8 @@ def _until_one_dies(trials: Trials, jobs: int, most: int) -> Generator[list[Fini
             if not pending:
                 return lost
             results: list[Finished] = []
-            # Once a worker has died, all that is pending ends, in an error or, if it was done already, in a result.
+            # Once a worker has died, all that is pending ends, in an error or, if it was done
+            # already, in a result.
             for future in wait(pending, return_when=FIRST_COMPLETED).done:
                 task = pending.pop(future)
                 try:
@@ -153,7 +164,9 @@ def process_pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
     for _ in range(_STARTS):
         there, here = context.Pipe(duplex=False)
         with without_ctrl_c():  # this may start a process that tracks locks
-            pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_start_worker, initargs=(there,))
+            pool = ProcessPoolExecutor(
+                jobs, mp_context=context, initializer=_start_worker, initargs=(there,)
+            )
         try:
             # A worker that dies before it has a trial is not a trial's fault.
             with without_ctrl_c():
@@ -168,7 +181,8 @@ def process_pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
         except BrokenProcessPool:
             continue
         finally:
-            here.close()  # the workers see it and go; after an error nobody waits for trials that nobody wants
+            # the workers see it and go; after an error nobody waits for trials that nobody wants
+            here.close()
             pool.shutdown(cancel_futures=True)
             there.close()
     raise OSError(f"{_STARTS} times, worker processes died as they started. {HOW_TO_START}")
@@ -176,7 +190,8 @@ def process_pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
 
 @contextmanager
 def without_ctrl_c() -> Iterator[None]:
-    """Start processes to which, from their first moment on, Ctrl-C means nothing: it is for this one alone.
+    """Start processes to which, from their first moment on, Ctrl-C means nothing: it is for this
+    one alone.
 
     Threads that are started inside pass this on to the processes that they start.
     """
@@ -189,7 +204,9 @@ def without_ctrl_c() -> Iterator[None]:
 
 @contextmanager
 def _masked_ctrl_c() -> Iterator[None]:
-    """Do the same while the tracker of multiprocessing runs; to ask it every time would take longer than all else here."""
+    """Do the same while the tracker of multiprocessing runs; to ask it every time would take longer
+    than all else here.
+    """
     if not hasattr(signal, "pthread_sigmask"):
         with safe_path():
             yield
@@ -203,7 +220,9 @@ def _masked_ctrl_c() -> Iterator[None]:
 
 
 def _start_worker(there: Any) -> None:
-    """Get a worker ready: Ctrl-C is for the parent (also where it cannot be blocked), and a worker ends with the parent."""
+    """Get a worker ready: Ctrl-C is for the parent (also where it cannot be blocked), and a worker
+    ends with the parent.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
     def end_with_parent() -> None:
@@ -218,5 +237,7 @@ def _start_worker(there: Any) -> None:
 
 @cache
 def _one_thread() -> None:
-    """Let linear algebra in this process use one thread, so that its sums have one order and workers do not crowd."""
+    """Let linear algebra in this process use one thread, so that its sums have one order and
+    workers do not crowd.
+    """
     threadpool_limits(limits=1)

@@ -31,8 +31,9 @@ class Grid:
     Parameters
     ----------
     settings : dict
-        Lists of values by the name of the setting: those of a trial (see `run_trial`) and parameters of
-        the networks. A parameter that a network does not have is left out for that network.
+        Lists of values by the name of the setting: those of a trial (see `run_trial`) and
+        parameters of the networks. A parameter that a network does not have is left out for that
+        network.
     trials : int
         How many trials at each point.
     seed : int
@@ -47,14 +48,26 @@ class Grid:
     """
 
     def __init__(
-        self, settings: dict[str, Any], *, trials: int = 20, seed: int = 0, only: dict[str, dict[str, Any]] | None = None
+        self,
+        settings: dict[str, Any],
+        *,
+        trials: int = 20,
+        seed: int = 0,
+        only: dict[str, dict[str, Any]] | None = None,
     ) -> None:
-        for name, table in {"settings": settings, "only": only or {}, **(only if isinstance(only, dict) else {})}.items():
+        for name, table in {
+            "settings": settings,
+            "only": only or {},
+            **(only if isinstance(only, dict) else {}),
+        }.items():
             check_kind(table, dict, str(name), "a dict of settings by name")
         self.settings = {key: _as_list(key, value) for key, value in settings.items()}
         self.trials = check_count(trials, "trials")
         self.seed = check_seed(seed)
-        self.only = {name: {k: _as_list(k, v) for k, v in table.items()} for name, table in (only or {}).items()}
+        self.only = {
+            name: {k: _as_list(k, v) for k, v in table.items()}
+            for name, table in (only or {}).items()
+        }
         self._check()
 
     @property
@@ -74,7 +87,9 @@ class Grid:
 
     def as_json(self) -> str:
         """Write the grid down, in one way only."""
-        return canonical({"settings": self.settings, "trials": self.trials, "seed": self.seed, "only": self.only})
+        return canonical(
+            {"settings": self.settings, "trials": self.trials, "seed": self.seed, "only": self.only}
+        )
 
     @classmethod
     def from_json(cls, text: str) -> Grid:
@@ -89,7 +104,10 @@ class Grid:
         lists = {k: v for k, v in lists.items() if k in DEFAULTS or k in known}
         if "n_hidden" not in known:
             lists.pop("m", None)
-        lists = {k: [_same_kind(v, {**known, **DEFAULTS}[k]) for v in values] for k, values in lists.items()}
+        lists = {
+            k: [_same_kind(v, {**known, **DEFAULTS}[k]) for v in values]
+            for k, values in lists.items()
+        }
         for values in itertools.product(*lists.values()):
             chosen = dict(zip(lists, values, strict=True))
             given = {k: v for k, v in chosen.items() if k not in DEFAULTS or v != DEFAULTS[k]}
@@ -99,7 +117,9 @@ class Grid:
         """Reject what no trial could make sense of."""
         for name, table in self.only.items():
             if name not in self.networks:
-                raise ValueError(f"there are parameters for the network {name!r}, which is not in the grid.")
+                raise ValueError(
+                    f"there are parameters for the network {name!r}, which is not in the grid."
+                )
             for key in table:
                 _check_known(key, [name])
         for key, values in self.settings.items():
@@ -108,17 +128,28 @@ class Grid:
             for value in values:
                 if key in _COUNTS:
                     check_count(value, key, _COUNTS[key])
-                elif key in DEFAULTS and not isinstance(_same_kind(value, DEFAULTS[key]), type(DEFAULTS[key])):
-                    raise ValueError(f"{key} must be {_KINDS[type(DEFAULTS[key])]}, but it is {say(value)}.")
+                elif key in DEFAULTS and not isinstance(
+                    _same_kind(value, DEFAULTS[key]), type(DEFAULTS[key])
+                ):
+                    raise ValueError(
+                        f"{key} must be {_KINDS[type(DEFAULTS[key])]}, but it is {say(value)}."
+                    )
         for combination in itertools.chain.from_iterable(map(self._combinations, self.networks)):
             given = DEFAULTS | combination
             for key in ("flips", "recall_noise"):
                 if given[key] > given["n"]:
-                    raise ValueError(f"{key} = {given[key]} is more than the {given['n']} units (n) of a pattern.")
+                    raise ValueError(
+                        f"{key} = {given[key]} is more than the {given['n']} units (n) of a "
+                        "pattern."
+                    )
             if not 0 <= given["correlation"] < 1:
-                raise ValueError(f"correlation must be 0 or more and below 1, but it is {given['correlation']}.")
+                raise ValueError(
+                    f"correlation must be 0 or more and below 1, but it is {given['correlation']}."
+                )
             if not -1 < given["pattern_bias"] < 1:
-                raise ValueError(f"pattern_bias must lie between -1 and 1, but it is {given['pattern_bias']}.")
+                raise ValueError(
+                    f"pattern_bias must lie between -1 and 1, but it is {given['pattern_bias']}."
+                )
 
 
 def read_grid(path: str | os.PathLike[str]) -> Grid:
@@ -127,8 +158,9 @@ def read_grid(path: str | os.PathLike[str]) -> Grid:
     Parameters
     ----------
     path : str or path
-        A file with a table ``[grid]``: lists (or single values) of ``network``, ``n``, ``m``, ``t``, ... and of parameters of the
-        networks, and the numbers ``trials`` and ``seed``. ``[grid.NETWORK]`` holds parameters of one network.
+        A file with a table ``[grid]``: lists (or single values) of ``network``, ``n``, ``m``,
+        ``t``, ... and of parameters of the networks, and the numbers ``trials`` and ``seed``.
+        ``[grid.NETWORK]`` holds parameters of one network.
 
     Returns
     -------
@@ -148,7 +180,9 @@ def read_grid(path: str | os.PathLike[str]) -> Grid:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ValueError(f"{path} is not a TOML file: {error}.") from None
     if set(content) != {"grid"} or not isinstance(content["grid"], dict):
-        raise ValueError(f"{path} must hold one table [grid], but it holds {', '.join(content) or 'nothing'}.")
+        raise ValueError(
+            f"{path} must hold one table [grid], but it holds {', '.join(content) or 'nothing'}."
+        )
     table = dict(content["grid"])
     only = {key: table.pop(key) for key in list(table) if isinstance(table[key], dict)}
     options = {key: table.pop(key) for key in ("trials", "seed") if key in table}
@@ -184,7 +218,9 @@ def _check_known(key: str, networks: list[str]) -> None:
     """Reject a key that is neither a setting of a trial nor a parameter of one of the networks."""
     known: dict[str, None] = {}
     for name in networks:
-        known |= dict.fromkeys(parameter for parameter in parameters_of(name) if parameter not in _SET_BY_TRIALS)
+        known |= dict.fromkeys(
+            parameter for parameter in parameters_of(name) if parameter not in _SET_BY_TRIALS
+        )
     if key not in known:
         of_networks = f" and, of {' or '.join(networks)}, {', '.join(known)}" if known else ""
         meant = did_you_mean(key, [*DEFAULTS, "trials", "seed", *known])

@@ -1,7 +1,9 @@
-"""What a trial is, for everything that runs trials: sweeps, capacities, comparisons and the paper's tables.
+"""What a trial is, for everything that runs trials: sweeps, capacities, comparisons and the paper's
+tables.
 
-A `Protocol` names a function that does one trial, a `Point` is a protocol with settings and the user's seed, a `Trial` one of
-the trials at a point. `Rounds` puts trials in order, `run_trials` does those that a `Store` does not have::
+A `Protocol` names a function that does one trial, a `Point` is a protocol with settings and the
+user's seed, a `Trial` one of the trials at a point. `Rounds` puts trials in order, `run_trials`
+does those that a `Store` does not have::
 
     trials = Rounds([(Point(PROTOCOL, {"T": 10, "M": 500}, seed), n_trials), ...])
     run_trials(trials, store, choose_executor(jobs, dask), current=True)
@@ -25,9 +27,11 @@ import numpy as np
 from seqattractor._checks import check_count
 
 Settings = dict[str, Any]
-"""What is tried, as plain JSON values. "network" is a short name of the registry (or "networks" a list of them).
+"""What is tried, as plain JSON values. "network" is a short name of the registry (or "networks" a
+list of them).
 
-What the user brings (`Brought`, `OwnData`) stands as an object; in files, keys and seeds its description takes its place.
+What the user brings (`Brought`, `OwnData`) stands as an object; in files, keys and seeds its
+description takes its place.
 """
 
 Outcome = dict[str, Any]
@@ -56,7 +60,9 @@ def digest_of(value: Any) -> str:
 
 
 def seed_of(seed: int, place: Any, trial: int) -> np.random.SeedSequence:
-    """Return the seed of a trial: its spawn key is a hash of `place`, what is tried, and the number of the trial."""
+    """Return the seed of a trial: its spawn key is a hash of `place`, what is tried, and the number
+    of the trial.
+    """
     digest = hashlib.sha256(canonical(place).encode()).digest()
     words = np.frombuffer(digest, dtype=">u4")[:4].tolist()
     return np.random.SeedSequence(seed, spawn_key=(*words, trial))
@@ -82,11 +88,13 @@ class Protocol:
     ----------
     name : str
     trial : str
-        "module:function" of a function at the top of a module, ``(settings, seed) -> outcome``, with plain JSON values in and out
-        and all randomness from the seed. Times that it measures stand under the key "seconds" of its outcome.
+        "module:function" of a function at the top of a module, ``(settings, seed) -> outcome``,
+        with plain JSON values in and out and all randomness from the seed. Times that it measures
+        stand under the key "seconds" of its outcome.
     place : callable, optional
-        A function at the top of a module that gives, for settings, the plain values on which seeds depend. Trials with the same
-        place have the same seeds, as networks that are compared must. By default the name and all settings.
+        A function at the top of a module that gives, for settings, the plain values on which seeds
+        depend. Trials with the same place have the same seeds, as networks that are compared must.
+        By default the name and all settings.
     """
 
     name: str
@@ -99,18 +107,27 @@ class Protocol:
 
         module, _, function = self.trial.partition(":")
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # what is not learned shows in the outcome
+            warnings.simplefilter(
+                "ignore", ConvergenceWarning
+            )  # what is not learned shows in the outcome
             outcome: Outcome = getattr(import_module(module), function)(settings, seed)
         return outcome
 
 
 @cache
 def code_digest() -> str:
-    """Compute a digest (12 hexadecimal digits) of the sources that trials run: the package without what only shows results."""
+    """Compute a digest (12 hexadecimal digits) of the sources that trials run: the package without
+    what only shows results.
+    """
     root, digest = Path(__file__).parents[1], hashlib.sha256()
     for path in sorted(root.rglob("*.[pch]*")):
         name = path.relative_to(root)
-        if name.suffix in (".py", ".c", ".h") and name.parts[0] not in ("cli", "lab", "plots", "report"):
+        if name.suffix in (".py", ".c", ".h") and name.parts[0] not in (
+            "cli",
+            "lab",
+            "plots",
+            "report",
+        ):
             digest.update(name.as_posix().encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()[:12]
 
@@ -137,7 +154,9 @@ class Point:
         """A short name that depends on protocol, settings and seed alone."""
         content = [self.settings, self.seed]
         # Keys of sweeps, which a test freezes, have no name of a protocol.
-        return digest_of(content if self.protocol.name == RETRIEVAL.name else [self.protocol.name, *content])
+        return digest_of(
+            content if self.protocol.name == RETRIEVAL.name else [self.protocol.name, *content]
+        )
 
 
 @dataclass(frozen=True)
@@ -161,10 +180,12 @@ class Trial:
 
 
 class Rounds(Collection[Trial]):
-    """The trials of points, each once: the first of every point, then the second, and so on. They are made as they are asked for.
+    """The trials of points, each once: the first of every point, then the second, and so on. They
+    are made as they are asked for.
 
-    After one round every curve is there, roughly, and the time left is known. `wanted` has points, each with its number of
-    trials; of a point that occurs more than once, the largest number counts.
+    After one round every curve is there, roughly, and the time left is known. `wanted` has points,
+    each with its number of trials; of a point that occurs more than once, the largest number
+    counts.
     """
 
     def __init__(self, wanted: Iterable[tuple[Point, int]]) -> None:
@@ -186,4 +207,7 @@ class Rounds(Collection[Trial]):
         return sum(number for _, number in self.points)
 
     def __contains__(self, trial: object) -> bool:
-        return isinstance(trial, Trial) and 0 <= trial.number < self._wanted.get(trial.point.key, (None, 0))[1]
+        return (
+            isinstance(trial, Trial)
+            and 0 <= trial.number < self._wanted.get(trial.point.key, (None, 0))[1]
+        )

@@ -27,7 +27,8 @@ class Progress:
 
 @dataclass(frozen=True, repr=False)
 class SweepReport(Result):
-    """What a run did: all its trials, those that were there before, those that this run added, and failed ones among these.
+    """What a run did: all its trials, those that were there before, those that this run added, and
+    failed ones among these.
 
     Last, how many of all its trials other code than this did.
     """
@@ -57,7 +58,8 @@ def run_sweep(
 ) -> SweepReport:
     """Do all trials of one or several grids that a study does not have yet.
 
-    The outcome of a trial depends on its settings, the seed and its number alone: not on the executor, the time or interruptions.
+    The outcome of a trial depends on its settings, the seed and its number alone: not on the
+    executor, the time or interruptions.
 
     Parameters
     ----------
@@ -111,11 +113,14 @@ def run_trials(
     current: bool = False,
     progress: Callable[[Progress], None] | None = None,
 ) -> SweepReport:
-    """Do those of some trials that the store does not have, each once; afterwards ``store.get(trial)`` returns each.
+    """Do those of some trials that the store does not have, each once; afterwards
+    ``store.get(trial)`` returns each.
 
     With `current`, trials that other code did or that failed are repeated.
     """
-    wanted: Collection[Trial] = trials if isinstance(trials, Rounds) else {trial.key: trial for trial in trials}.values()
+    wanted: Collection[Trial] = (
+        trials if isinstance(trials, Rounds) else {trial.key: trial for trial in trials}.values()
+    )
     for seed in {trial.point.seed for trial in wanted}:
         check_seed(seed)
 
@@ -129,7 +134,8 @@ def run_trials(
 
     def missing() -> Iterator[Trial]:
         nonlocal done
-        # Several runs on one file start at different places and skip what another has done meanwhile.
+        # Several runs on one file start at different places and skip what another has done
+        # meanwhile.
         first = int(store.start_run() * 0.618 % 1 * len(todo))
         for trial in todo[first:] + todo[:first]:
             if is_over(trial):
@@ -157,7 +163,10 @@ def run_trials(
         lost += found is None
         other += found is not None and found.error is None and not found.by_this_code
     if lost:
-        raise OSError(f"{lost} trials are not in {store.path}; all others are saved. Run the same command again.")
+        raise OSError(
+            f"{lost} trials are not in {store.path}; all others are saved. Run the same command "
+            "again."
+        )
     return SweepReport(len(wanted), before, added, failed, other)
 
 
@@ -165,11 +174,16 @@ def check_code(finished: Iterable[Finished]) -> None:
     """Reject trials of a worker whose code is not that of this process."""
     for each in finished:
         if not each.by_this_code:
-            raise ValueError(f"the worker on {each.host} runs other code than this process; start it again with this code.")
+            raise ValueError(
+                f"the worker on {each.host} runs other code than this process; start it again with "
+                "this code."
+            )
 
 
 def choose_executor(jobs: int = 1, dask: str | None = None) -> Executor:
-    """Choose an executor: this process, `jobs` processes, or a Dask cluster by the address of its scheduler or "local"."""
+    """Choose an executor: this process, `jobs` processes, or a Dask cluster by the address of its
+    scheduler or "local".
+    """
     jobs = check_count(jobs, "the number of jobs")
     if dask is not None:
         from seqattractor.study.dask_executor import on_dask

@@ -1,4 +1,6 @@
-"""What the trials of a comparison support: where a network succeeds more often than not, and which more often than another."""
+"""What the trials of a comparison support: where a network succeeds more often than not, and which
+more often than another.
+"""
 
 from __future__ import annotations
 
@@ -12,21 +14,34 @@ LEVEL = 0.05
 
 @dataclass(frozen=True)
 class Decided:
-    """At which values the trials decide that a network succeeds in more or in less than half of all trials."""
+    """At which values the trials decide that a network succeeds in more or in less than half of all
+    trials.
+    """
 
     most: Any
-    """The hardest value up to which it is more than half, at this and all easier ones; None if there is none."""
+    """The hardest value up to which it is more than half, at this and all easier ones; None if
+    there is none.
+    """
     fails_from: Any
-    """The easiest value from which on it is less than half, at this and all harder ones; None if there is none."""
+    """The easiest value from which on it is less than half, at this and all harder ones; None if
+    there is none.
+    """
 
 
 def decide(rows: Sequence[Mapping[str, Any]]) -> Decided:
-    """Decide from the successes of a network, easy values first, where it succeeds in more and where in less than half.
+    """Decide from the successes of a network, easy values first, where it succeeds in more and
+    where in less than half.
 
-    One value after another is tested, from either end, until one is not decided: so the level is that of a network, not only of
-    a value. A row whose interval is one point stands for trials that would all be the same, and needs no test.
+    One value after another is tested, from either end, until one is not decided: so the level is
+    that of a network, not only of a value. A row whose interval is one point stands for trials that
+    would all be the same, and needs no test.
     """
-    sides = [int(2 * row["low"] - 1) if row["low"] == row["high"] else side(row["successes"], row["trials"]) for row in rows]
+    sides = [
+        int(2 * row["low"] - 1)
+        if row["low"] == row["high"]
+        else side(row["successes"], row["trials"])
+        for row in rows
+    ]
     values = [row["value"] for row in rows]
     up = next((k for k, each in enumerate(sides) if each != 1), len(sides))
     down = next((k for k, each in enumerate(reversed(sides)) if each != -1), len(sides))
@@ -34,10 +49,11 @@ def decide(rows: Sequence[Mapping[str, Any]]) -> Decided:
 
 
 def side(successes: int, trials: int) -> int:
-    """Return 1 if success is shown to be more likely than not, -1 if less, and 0 if that is not decided.
+    """Return 1 if success is shown to be more likely than not, -1 if less, and 0 if that is not
+    decided.
 
-    This is the exact binomial test of one half, two-sided at the level 0.05: a Wilson interval beside one half is wrong in 12.5 %
-    of cases with 4 trials. Fewer than 6 trials decide nothing.
+    This is the exact binomial test of one half, two-sided at the level 0.05: a Wilson interval
+    beside one half is wrong in 12.5 % of cases with 4 trials. Fewer than 6 trials decide nothing.
     """
     from scipy.stats import binomtest
 
@@ -48,7 +64,9 @@ def side(successes: int, trials: int) -> int:
 
 @dataclass(frozen=True)
 class Difference:
-    """Two networks on the same trials: which succeeds at more values more often, and how likely that is by chance."""
+    """Two networks on the same trials: which succeeds at more values more often, and how likely
+    that is by chance.
+    """
 
     better: str
     worse: str
@@ -57,22 +75,33 @@ class Difference:
 
 
 def differences(by_trial: Mapping[str, Sequence[str]]) -> list[Difference]:
-    """Compare all pairs of networks trial by trial, and return one `Difference` for each, the most certain first.
+    """Compare all pairs of networks trial by trial, and return one `Difference` for each, the most
+    certain first.
 
-    Each network has its successes by trial ("1101") at each value. A trial counts once, however many values it has: for each
-    network how many of them it recalls. The sign test is exact, and Holm's correction is for all the pairs.
+    Each network has its successes by trial ("1101") at each value. A trial counts once, however
+    many values it has: for each network how many of them it recalls. The sign test is exact, and
+    Holm's correction is for all the pairs.
     """
     from scipy.stats import binomtest
 
-    totals = {name: [trial.count("1") for trial in zip(*values, strict=True)] for name, values in by_trial.items()}
+    totals = {
+        name: [trial.count("1") for trial in zip(*values, strict=True)]
+        for name, values in by_trial.items()
+    }
     found = []
     for first, second in combinations(totals, 2):
         more = sum(a > b for a, b in zip(totals[first], totals[second], strict=True))
         fewer = sum(a < b for a, b in zip(totals[first], totals[second], strict=True))
         better, worse = (first, second) if more >= fewer else (second, first)
-        found.append(Difference(better, worse, float(binomtest(more, more + fewer).pvalue) if more + fewer else 1.0))
+        found.append(
+            Difference(
+                better, worse, float(binomtest(more, more + fewer).pvalue) if more + fewer else 1.0
+            )
+        )
     found.sort(key=lambda each: each.p)
-    return [replace(pair, p=p) for pair, p in zip(found, holm([pair.p for pair in found]), strict=True)]
+    return [
+        replace(pair, p=p) for pair, p in zip(found, holm([pair.p for pair in found]), strict=True)
+    ]
 
 
 def holm(p: Sequence[float]) -> list[float]:

@@ -1,6 +1,7 @@
 """Studies on disk: a SQLite file with one row for each trial, committed as it finishes.
 
-Every row carries a checksum of its other values. Damaged rows are never returned; a damaged study is read, but not written to.
+Every row carries a checksum of its other values. Damaged rows are never returned; a damaged study
+is read, but not written to.
 """
 
 from __future__ import annotations
@@ -18,7 +19,16 @@ from pathlib import Path
 from typing import Any, Self
 
 from seqattractor._files import named_path
-from seqattractor.study.protocol import RETRIEVAL, Outcome, Point, Protocol, Trial, canonical, digest_of, is_current
+from seqattractor.study.protocol import (
+    RETRIEVAL,
+    Outcome,
+    Point,
+    Protocol,
+    Trial,
+    canonical,
+    digest_of,
+    is_current,
+)
 
 _FORMAT = 4
 _APPLICATION = 0x73657141  # "seqA", in the header of the file
@@ -43,7 +53,10 @@ CREATE TABLE IF NOT EXISTS trials (
 ) WITHOUT ROWID;
 """
 _RESULT = ("outcome", "error", "seconds", "host", "version", "times", "checksum")
-_COLUMNS = {"trials": ("point", "trial", "protocol", "settings", "seed", *_RESULT), "grids": ("grid", "checksum")}
+_COLUMNS = {
+    "trials": ("point", "trial", "protocol", "settings", "seed", *_RESULT),
+    "grids": ("grid", "checksum"),
+}
 _NAMED = 5  # damaged rows that a message names
 
 
@@ -75,13 +88,15 @@ def describe_other_code(number: int) -> str:
 class Store:
     """A study file. Several processes may write to it at once; each trial is stored once.
 
-    Rows are read one by one and checked as they are read. A damaged file can be read, without the rows that are damaged, but
-    opening it for writing raises `OSError`: `copy_to` makes a study of the rest.
+    Rows are read one by one and checked as they are read. A damaged file can be read, without the
+    rows that are damaged, but opening it for writing raises `OSError`: `copy_to` makes a study of
+    the rest.
 
     Parameters
     ----------
     path : str or path, optional
-        Created if it does not exist, unless `readonly`; without a path everything is in memory and is lost with the store.
+        Created if it does not exist, unless `readonly`; without a path everything is in memory and
+        is lost with the store.
     readonly : bool
         Open an existing file for reading.
 
@@ -104,7 +119,9 @@ class Store:
     ['here']
     """
 
-    def __init__(self, path: str | os.PathLike[str] | None = None, *, readonly: bool = False) -> None:
+    def __init__(
+        self, path: str | os.PathLike[str] | None = None, *, readonly: bool = False
+    ) -> None:
         self.path = Path(":memory:") if path is None else named_path(path)
         self.problem: str | None = None
         if readonly and not self.path.exists():
@@ -128,7 +145,9 @@ class Store:
         """Close the file; the last process to close it merges the log into it."""
         if self._where(self._places).items() <= self._places.items():
             self._db.close()
-        else:  # SQLite would merge our log into, or delete the log of, a file that is not ours: never close this connection
+        # SQLite would merge our log into, or delete the log of, a file that is not ours: never
+        # close this connection
+        else:
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._db))
 
     def start_run(self) -> int:
@@ -140,7 +159,9 @@ class Store:
         return run
 
     def add_grid(self, grid: str) -> None:
-        """Add a grid, as `Grid.as_json` writes it, so that a sweep can be resumed without its grid file."""
+        """Add a grid, as `Grid.as_json` writes it, so that a sweep can be resumed without its grid
+        file.
+        """
         with self._writing():
             self._db.execute(_insert("grids", "OR IGNORE"), _with_checksum([grid]))
 
@@ -180,7 +201,9 @@ class Store:
                 return _finished(trial, row)
         return None
 
-    def rows(self, point: str | None = None, *, damaged: list[str] | None = None) -> Iterator[sqlite3.Row]:
+    def rows(
+        self, point: str | None = None, *, damaged: list[str] | None = None
+    ) -> Iterator[sqlite3.Row]:
         """Yield the rows of all trials, or of one point, ordered by point and number.
 
         The names of damaged rows, which are left out, are appended to `damaged`.
@@ -193,7 +216,10 @@ class Store:
         """Yield all finished trials of a protocol."""
         for row in self.rows():
             if row["protocol"] == protocol.name:
-                yield _finished(Trial(Point(protocol, json.loads(row["settings"]), row["seed"]), row["trial"]), row)
+                yield _finished(
+                    Trial(Point(protocol, json.loads(row["settings"]), row["seed"]), row["trial"]),
+                    row,
+                )
 
     @contextmanager
     def at_one_moment(self) -> Iterator[None]:
@@ -207,7 +233,9 @@ class Store:
             return self._db.execute("DELETE FROM trials WHERE error IS NOT NULL").rowcount
 
     def copy_to(self, path: str | os.PathLike[str]) -> int:
-        """Write a new study of all grids and trials that are not damaged; return how many trials it has."""
+        """Write a new study of all grids and trials that are not damaged; return how many trials it
+        has.
+        """
         if Path(path).exists():
             raise ValueError(f"{path} exists already; give another name.")
         with self.at_one_moment(), Store(path) as copy, copy._writing():
@@ -216,7 +244,9 @@ class Store:
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        """Commit what is done inside, and check that all files are still there: SQLite continues to write to deleted ones."""
+        """Commit what is done inside, and check that all files are still there: SQLite continues to
+        write to deleted ones.
+        """
         self._check_in_place()
         try:
             with self._clear_errors(), self._db:
@@ -226,7 +256,9 @@ class Store:
             self._check_in_place()
 
     def _where(self, ends: Iterable[str] = ("", "-wal", "-shm")) -> dict[str, tuple[int, int]]:
-        """Return device and inode of the file, its log and the index of the log, as far as they exist."""
+        """Return device and inode of the file, its log and the index of the log, as far as they
+        exist.
+        """
         found = {}
         for end in ends:
             with suppress(OSError):
@@ -235,23 +267,36 @@ class Store:
         return found
 
     def _check_in_place(self) -> None:
-        """Raise if one of the files was deleted or replaced; committed trials are saved beside it."""
+        """Raise if one of the files was deleted or replaced; committed trials are saved beside
+        it.
+        """
         places = self._where(self._places)
         if places == self._places:
             return
-        lost = next(f"{self._real}{end}" for end in self._places if places.get(end) != self._places[end])
+        lost = next(
+            f"{self._real}{end}" for end in self._places if places.get(end) != self._places[end]
+        )
         names = (self.path.with_name(f"{self.path.name}.saved{number or ''}") for number in count())
         saved = next(name for name in names if not name.exists())
         try:
             with closing(sqlite3.connect(saved)) as copy:
                 self._db.backup(copy)
                 trials = copy.execute("SELECT count(*) FROM trials").fetchone()[0]
-            rest = f"every committed trial ({trials}) is in {saved}: give it that name again and run the same command."
+            rest = (
+                f"every committed trial ({trials}) is in {saved}: give it that name again and run "
+                "the same command."
+            )
         except sqlite3.Error as error:
             saved.unlink(missing_ok=True)
-            rest = f"its trials could not be saved ({error}); run the same command again: it does what is missing."
+            rest = (
+                f"its trials could not be saved ({error}); run the same command again: it does "
+                "what is missing."
+            )
         if places.get("") != self._places[""]:
-            for end in ("-wal", "-shm"):  # SQLite would take them for the log of the file that has this name now
+            for end in (
+                "-wal",
+                "-shm",
+            ):  # SQLite would take them for the log of the file that has this name now
                 if end in places and places[end] == self._places[end]:
                     Path(f"{self._real}{end}").unlink(missing_ok=True)
         raise OSError(f"{lost} was deleted or replaced while the study was being written; {rest}")
@@ -259,7 +304,10 @@ class Store:
     def _open_to_write(self) -> sqlite3.Connection:
         """Open or create a study, and raise if it is damaged."""
         if self.path.is_dir():
-            raise ValueError(f"{self.path} is a folder; give the name of a study file, such as {self.path / 'study.db'}.")
+            raise ValueError(
+                f"{self.path} is a folder; give the name of a study file, such as "
+                f"{self.path / 'study.db'}."
+            )
         if not self.path.parent.is_dir():
             raise ValueError(f"the folder {self.path.parent} does not exist; make it first.")
         db = _connect(str(self.path))
@@ -267,7 +315,9 @@ class Store:
             if _is_empty(db, self.path):
                 _create(db)
             _switch_to_wal(db)
-            db.execute("PRAGMA synchronous = NORMAL")  # a killed process loses nothing; a power cut at most the last trials
+            db.execute(
+                "PRAGMA synchronous = NORMAL"
+            )  # a killed process loses nothing; a power cut at most the last trials
             with snapshot(db):
                 damaged: list[str] = []
                 problem = _page_problem(db)
@@ -278,7 +328,8 @@ class Store:
             if problem is not None or damaged:
                 raise OSError(
                     f"{describe_damage(self.path, problem, damaged)} It is not written to: "
-                    f"`seqattractor sweep export {self.path} -o rest.db` makes a study of the rest, to continue with."
+                    f"`seqattractor sweep export {self.path} -o rest.db` makes a study of the "
+                    "rest, to continue with."
                 )
         except BaseException:
             db.close()
@@ -286,7 +337,9 @@ class Store:
         return db
 
     def _open_to_read(self) -> sqlite3.Connection:
-        """Open a study, even in a folder where SQLite may not make its side files; what can be read of a damaged one."""
+        """Open a study, even in a folder where SQLite may not make its side files; what can be read
+        of a damaged one.
+        """
         place = self.path.resolve().as_uri()
         db = _connect(f"{place}?mode=ro", uri=True)
         try:
@@ -317,48 +370,81 @@ class Store:
         """Turn an error of SQLite into one sentence with the remedy."""
         try:
             yield
-        except (sqlite3.Error, UnicodeDecodeError) as error:  # the latter from a message of SQLite on a damaged schema
+        except (
+            sqlite3.Error,
+            UnicodeDecodeError,
+        ) as error:  # the latter from a message of SQLite on a damaged schema
             if isinstance(error, sqlite3.OperationalError) and "no such" not in str(error):
                 raise OSError(
-                    f"the study {self.path} cannot {what} ({error}); look for a full disk, a read-only folder, a damaged "
-                    "file or another program that has it open, then run the same command again: it does the trials that are "
-                    "missing."
+                    f"the study {self.path} cannot {what} ({error}); look for a full disk, a "
+                    "read-only folder, a damaged file or another program that has it open, then "
+                    "run the same command again: it does the trials that are missing."
                 ) from error
             raise OSError(
-                f"the study {self.path} is damaged ({error}); put a copy of it in its place, or give another name, so that its "
-                "trials are done again."
+                f"the study {self.path} is damaged ({error}); put a copy of it in its place, or "
+                "give another name, so that its trials are done again."
             ) from error
 
 
-def describe_damage(path: str | os.PathLike[str], problem: str | None, damaged: Sequence[str]) -> str:
+def describe_damage(
+    path: str | os.PathLike[str], problem: str | None, damaged: Sequence[str]
+) -> str:
     """Describe in sentences what of a study is damaged."""
-    sentences = [f"{path} is damaged: SQLite finds {problem}; trials that cannot be read count as missing."] if problem else []
+    sentences = (
+        [f"{path} is damaged: SQLite finds {problem}; trials that cannot be read count as missing."]
+        if problem
+        else []
+    )
     if n := len(damaged):
         named = "; ".join(damaged[:_NAMED]) + (f"; and {n - _NAMED} more" if n > _NAMED else "")
-        rows = "1 damaged row is left out and counts" if n == 1 else f"{n} damaged rows are left out and count"
+        rows = (
+            "1 damaged row is left out and counts"
+            if n == 1
+            else f"{n} damaged rows are left out and count"
+        )
         sentences.append(f"{path}: {rows} as missing: {named}.")
     return " ".join(sentences)
 
 
-# -- rows ---------------------------------------------------------------------------------------------------------
+# -- rows
+# --------------------------------------------------------------------------------------------------
 
 
 def _values(finished: Finished) -> tuple[Any, ...]:
     """The values of a row of trials, without the checksum."""
     point = finished.trial.point
-    outcome, times = (None if plain is None else canonical(plain) for plain in (finished.outcome, finished.times))
+    outcome, times = (
+        None if plain is None else canonical(plain) for plain in (finished.outcome, finished.times)
+    )
     identity = (*finished.trial.key, point.protocol.name, canonical(point.settings), point.seed)
-    return (*identity, outcome, finished.error, float(finished.seconds), finished.host, finished.version, times)
+    return (
+        *identity,
+        outcome,
+        finished.error,
+        float(finished.seconds),
+        finished.host,
+        finished.version,
+        times,
+    )
 
 
 def _finished(trial: Trial, row: sqlite3.Row) -> Finished:
     """A row of trials as an object."""
-    outcome, times = (None if row[name] is None else json.loads(row[name]) for name in ("outcome", "times"))
-    return Finished(trial, outcome, row["error"], row["seconds"], row["host"], row["version"], times)
+    outcome, times = (
+        None if row[name] is None else json.loads(row[name]) for name in ("outcome", "times")
+    )
+    return Finished(
+        trial, outcome, row["error"], row["seconds"], row["host"], row["version"], times
+    )
 
 
 def _whole_rows(
-    db: sqlite3.Connection, table: str, where: str = "", values: tuple[Any, ...] = (), *, damaged: list[str] | None = None
+    db: sqlite3.Connection,
+    table: str,
+    where: str = "",
+    values: tuple[Any, ...] = (),
+    *,
+    damaged: list[str] | None = None,
 ) -> Iterator[sqlite3.Row]:
     """Yield the rows of a table that match their checksums; name the others in `damaged`."""
     for row in db.execute(f"{_select(table, where)} ORDER BY 1, 2", values):
@@ -369,7 +455,9 @@ def _whole_rows(
 
 
 def _copy_rows(source: sqlite3.Connection, target: sqlite3.Connection) -> None:
-    """Copy all whole rows that can be read: from the first on and, if a page in between cannot be read, from the last on."""
+    """Copy all whole rows that can be read: from the first on and, if a page in between cannot be
+    read, from the last on.
+    """
     for table in _COLUMNS:
         for order in ("1, 2", "1 DESC, 2 DESC"):
             try:
@@ -390,7 +478,10 @@ def _select(table: str, where: str = "") -> str:
 def _insert(table: str, conflict: str = "") -> str:
     """The statement that inserts a row."""
     columns = _COLUMNS[table]
-    return f"INSERT {conflict} INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
+    return (
+        f"INSERT {conflict} INTO {table} ({', '.join(columns)}) VALUES "
+        f"({', '.join('?' * len(columns))})"
+    )
 
 
 def _with_checksum(values: Sequence[Any]) -> tuple[Any, ...]:
@@ -416,7 +507,8 @@ def _name_of(row: sqlite3.Row) -> str:
     return f"trial {short['trial']} of the point {short['point']}, {short['settings']}"
 
 
-# -- SQLite -------------------------------------------------------------------------------------------------------
+# -- SQLite
+# --------------------------------------------------------------------------------------------------
 
 
 def _connect(place: str, *, uri: bool = False) -> sqlite3.Connection:
@@ -447,13 +539,20 @@ def _is_empty(db: sqlite3.Connection, path: Path) -> bool:
     except sqlite3.DatabaseError as error:
         if "not a database" not in str(error):
             raise
-        raise ValueError(f"{path} is not a study of seqattractor (it is not a SQLite file); choose another name.") from None
+        raise ValueError(
+            f"{path} is not a study of seqattractor (it is not a SQLite file); choose another name."
+        ) from None
     if empty and application == 0:
         return True
     if application != _APPLICATION:
-        raise ValueError(f"{path} is a SQLite file, but not a study of seqattractor; choose another name.")
+        raise ValueError(
+            f"{path} is a SQLite file, but not a study of seqattractor; choose another name."
+        )
     if version != _FORMAT:
-        raise ValueError(f"{path} was made by another version of seqattractor (format {version}, not {_FORMAT}); use that one.")
+        raise ValueError(
+            f"{path} was made by another version of seqattractor (format {version}, not "
+            f"{_FORMAT}); use that one."
+        )
     return False
 
 
@@ -480,7 +579,9 @@ def _page_problem(db: sqlite3.Connection) -> str | None:
         return str(error)
     if "error code=522" in found:  # a short read: another program has a log open that was deleted
         raise sqlite3.OperationalError("disk I/O error")
-    return None if found == "ok" else " ".join(found.replace("*** in database main ***", "").split())
+    return (
+        None if found == "ok" else " ".join(found.replace("*** in database main ***", "").split())
+    )
 
 
 @contextmanager

@@ -1,4 +1,6 @@
-"""A study of sweeps as a result: how complete it is, its trials and the success at each point, always in the same order."""
+"""A study of sweeps as a result: how complete it is, its trials and the success at each point,
+always in the same order.
+"""
 
 from __future__ import annotations
 
@@ -67,7 +69,9 @@ class Study(Result):
     @property
     def summary(self) -> dict[str, Any]:
         """The counts of the whole study, as plain values."""
-        counts = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "points"}
+        counts = {
+            each.name: getattr(self, each.name) for each in fields(self) if each.name != "points"
+        }
         return {"study": counts.pop("path"), **counts}
 
     @property
@@ -78,16 +82,29 @@ class Study(Result):
 
     def describe(self) -> str:
         """Describe how complete it is, what failed, and whether other code did some of it."""
-        counts = f"{self.trials} trials over, {self.missing} missing, {self.failed} failed; {self.seconds:.0f} s of work."
-        return "\n".join([f"{self.path}: {counts}", *(f"failed: {error}" for error in self.errors), *self.caveats()])
+        counts = (
+            f"{self.trials} trials over, {self.missing} missing, {self.failed} failed; "
+            f"{self.seconds:.0f} s of work."
+        )
+        return "\n".join(
+            [
+                f"{self.path}: {counts}",
+                *(f"failed: {error}" for error in self.errors),
+                *self.caveats(),
+            ]
+        )
 
     def caveats(self) -> list[str]:
         """Return sentences on damage and on trials that other code did."""
         other = self.by_other_code
-        return self.notes + ([f"{describe_other_code(other)} `sweep export --timing` shows which."] if other else [])
+        return self.notes + (
+            [f"{describe_other_code(other)} `sweep export --timing` shows which."] if other else []
+        )
 
     def rows(self) -> list[Row]:
-        """Return a row for each point: settings, trials, failures, and success with its 95 % interval."""
+        """Return a row for each point: settings, trials, failures, and success with its 95 %
+        interval.
+        """
         return [settings | _counts(counts) for counts, settings in _with_settings(self.points)]
 
     def varying(self) -> list[str]:
@@ -99,7 +116,9 @@ class Study(Result):
         """Along the settings that differ between points."""
         rows = self.rows()
         grid = on_grid(rows, _settings_in(rows), COUNTS) if rows else None
-        return grid and replace(grid, attributes={"path": self.path, "missing_trials": self.missing})
+        return grid and replace(
+            grid, attributes={"path": self.path, "missing_trials": self.missing}
+        )
 
 
 def read_study(path: str | os.PathLike[str]) -> Study:
@@ -143,7 +162,9 @@ def study_in(store: Store) -> Study:
                 continue
             key = row["point"]
             if key not in points:
-                points[key] = PointCounts(Point(RETRIEVAL, json.loads(row["settings"]), row["seed"]))
+                points[key] = PointCounts(
+                    Point(RETRIEVAL, json.loads(row["settings"]), row["seed"])
+                )
             counts = points[key]
             counts.trials += 1
             if row["error"] is None:
@@ -155,7 +176,10 @@ def study_in(store: Store) -> Study:
             seconds += row["seconds"]
             missing -= 0 <= row["trial"] < wanted.get(key, 0)
     if damage := describe_damage(store.path, store.problem, damaged):
-        notes.append(f"{damage} `sweep export -o rest.db` makes a study of the rest, which `sweep run --resume` completes.")
+        notes.append(
+            f"{damage} `sweep export -o rest.db` makes a study of the rest, which `sweep run "
+            "--resume` completes."
+        )
     return Study(
         path=str(store.path),
         trials=sum(each.trials for each in points.values()),
@@ -171,26 +195,36 @@ def study_in(store: Store) -> Study:
 
 
 def trial_rows(store: Store, study: Study, *, timing: bool = False) -> Iterator[Row]:
-    """Yield a row for each trial of an open study, all with the same keys, ordered by settings, seed and number of the trial.
+    """Yield a row for each trial of an open study, all with the same keys, ordered by settings,
+    seed and number of the trial.
 
-    Hold `Store.at_one_moment` around `study_in` and this, if others may write to it. `timing` adds seconds, host and version of
-    the code, which differ from run to run.
+    Hold `Store.at_one_moment` around `study_in` and this, if others may write to it. `timing` adds
+    seconds, host and version of the code, which differ from run to run.
     """
     names = ("error", "seconds", "host", "version") if timing else ("error",)
     for counts, settings in _with_settings(study.points):
         for row in store.rows(counts.point.key):
             outcome = json.loads(row["outcome"] or "{}")
             measured = {name: outcome.get(name) for name in OUTCOME}
-            yield settings | {"trial": row["trial"], **measured, **{name: row[name] for name in names}}
+            yield settings | {
+                "trial": row["trial"],
+                **measured,
+                **{name: row[name] for name in names},
+            }
 
 
 def settings_of(point: Point) -> Row:
-    """Return all settings of a point, with defaults; M is None for networks without hidden neurons to choose."""
+    """Return all settings of a point, with defaults; M is None for networks without hidden neurons
+    to choose.
+    """
     settings = DEFAULTS | point.settings
     own = getattr(settings["network"], "description", settings["network"])
     if isinstance(own, dict):  # a network of the user's
         hidden = point.settings.get("m", own["parameters"].get("n_hidden"))
-        settings |= {"network": own["class"].rpartition(".")[2].rpartition(":")[2], "m": hidden if is_count(hidden) else None}
+        settings |= {
+            "network": own["class"].rpartition(".")[2].rpartition(":")[2],
+            "m": hidden if is_count(hidden) else None,
+        }
     elif not _has_hidden(settings["network"]):
         settings["m"] = None
     return settings | {"seed": point.seed}
@@ -211,12 +245,17 @@ def _wanted_by(grids: list[str], path: Path) -> tuple[dict[str, int], list[str]]
             grid = Grid.from_json(text)
             wanted += [(point, grid.trials) for point in grid.points()]
         except ValueError as error:
-            notes.append(f"{path} has a grid that this version cannot run, so that its missing trials do not count: {error}")
+            notes.append(
+                f"{path} has a grid that this version cannot run, so that its missing trials do "
+                f"not count: {error}"
+            )
     return {point.key: number for point, number in Rounds(wanted).points}, notes
 
 
 def _with_settings(points: Sequence[PointCounts]) -> Iterator[tuple[PointCounts, Row]]:
-    """Points with all their settings, which have the same names everywhere, parameters of networks alphabetically."""
+    """Points with all their settings, which have the same names everywhere, parameters of networks
+    alphabetically.
+    """
     further = {name for counts in points for name in counts.point.settings} - {*DEFAULTS, "seed"}
     names = [*DEFAULTS, *sorted(further), "seed"]
     for counts in points:
@@ -238,7 +277,10 @@ def _counts(counts: PointCounts) -> Row:
 
 def _in_order(points: list[PointCounts]) -> list[PointCounts]:
     """Points ordered by their settings."""
-    places = {counts.point.key: list(map(_sort_key, settings.values())) for counts, settings in _with_settings(points)}
+    places = {
+        counts.point.key: list(map(_sort_key, settings.values()))
+        for counts, settings in _with_settings(points)
+    }
     return sorted(points, key=lambda counts: (places[counts.point.key], counts.point.key))
 
 

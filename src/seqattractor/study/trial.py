@@ -1,4 +1,6 @@
-"""The one trial of section 6.2: draw sequences, let a network learn them, retrieve each from a corrupted cue."""
+"""The one trial of section 6.2: draw sequences, let a network learn them, retrieve each from a
+corrupted cue.
+"""
 
 from __future__ import annotations
 
@@ -29,11 +31,12 @@ def run_trial(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[st
     Parameters
     ----------
     settings : dict
-        Those of `DEFAULTS` that differ, and parameters of the network: ``network`` a short name, or a network that is not fitted,
-        which has its own parameters, M included unless it is given; ``n`` N, ``m`` M, ``t`` T (with the last pattern, which is
-        the first again), ``sequences`` how many of them, ``flips`` of units in each cue, ``recall_noise`` flips before every step
-        of recall, ``correlation`` and ``pattern_bias`` of the patterns, ``periods`` how many T steps recall may take,
-        ``measure_basin`` whether to measure the basin too.
+        Those of `DEFAULTS` that differ, and parameters of the network: ``network`` a short name, or
+        a network that is not fitted, which has its own parameters, M included unless it is given;
+        ``n`` N, ``m`` M, ``t`` T (with the last pattern, which is the first again), ``sequences``
+        how many of them, ``flips`` of units in each cue, ``recall_noise`` flips before every step
+        of recall, ``correlation`` and ``pattern_bias`` of the patterns, ``periods`` how many T
+        steps recall may take, ``measure_basin`` whether to measure the basin too.
     seed : SeedSequence
         Sequences, network and noise have streams of their own.
 
@@ -93,13 +96,19 @@ def retrieve_with(
     *,
     learn: Callable[[SequenceMemory, Patterns], Any] | None = None,
 ) -> dict[str, Any]:
-    """Do `run_trial` with a network that is not fitted yet; the settings name neither it nor its parameters.
+    """Do `run_trial` with a network that is not fitted yet; the settings name neither it nor its
+    parameters.
 
     One sequence may be learned in another way than by `fit`: by ``learn(net, X)``.
     """
     given = DEFAULTS | settings
     drawn = draw_sequences(
-        given["sequences"], given["t"], given["n"], correlation=given["correlation"], bias=given["pattern_bias"], rng=data
+        given["sequences"],
+        given["t"],
+        given["n"],
+        correlation=given["correlation"],
+        bias=given["pattern_bias"],
+        rng=data,
     )
     task = Task(*drawn, given["flips"], given["recall_noise"], periods=given["periods"])
     if learn is None:
@@ -115,7 +124,9 @@ def retrieve_with(
         "retrieved": len(retrieved),
         "tau": max(retrieved, default=None),
         "score": float(np.mean(right)),
-        "basin": basin_fraction(net, task.X, task.lengths, flips=task.flips, rng=noise) if given["measure_basin"] else None,
+        "basin": basin_fraction(net, task.X, task.lengths, flips=task.flips, rng=noise)
+        if given["measure_basin"]
+        else None,
         "epochs": int(net.n_iter_) if hasattr(net, "n_iter_") else None,
         "converged": bool(net.converged_) if hasattr(net, "converged_") else None,
     }
@@ -133,14 +144,19 @@ class Task:
     noise: int = 0
     """Flipped units before every step of recall."""
     closed: bool = True
-    """Whether every sequence is a loop, so that a network which wandered first may still fall into it."""
+    """Whether every sequence is a loop, so that a network which wandered first may still fall into
+    it.
+    """
     periods: int = PERIODS
     """How many times the length of the longest sequence recall of loops may take."""
 
     def __post_init__(self) -> None:
         n = self.X.shape[1]
         if not (0 <= self.flips <= n and 0 <= self.noise <= n):
-            raise ValueError(f"there are {n} units to flip, but {max(self.flips, self.noise)} are to be flipped; give 0 to {n}.")
+            raise ValueError(
+                f"there are {n} units to flip, but {max(self.flips, self.noise)} are to be "
+                f"flipped; give 0 to {n}."
+            )
 
     @property
     def steps(self) -> int:
@@ -149,8 +165,11 @@ class Task:
         return self.periods * longest if self.closed else longest - 1
 
 
-def recall_task(net: SequenceMemory, task: Task, cues: Patterns, rng: np.random.Generator) -> Patterns:
-    """Run a fitted network from cues of shape (S, order, N), and return paths of shape (S, order + steps, N).
+def recall_task(
+    net: SequenceMemory, task: Task, cues: Patterns, rng: np.random.Generator
+) -> Patterns:
+    """Run a fitted network from cues of shape (S, order, N), and return paths of shape (S, order +
+    steps, N).
 
     A network that dwells may take the length of its own memory for each step of the sequence.
     """
@@ -158,17 +177,27 @@ def recall_task(net: SequenceMemory, task: Task, cues: Patterns, rng: np.random.
 
 
 def retrieval_times(
-    net: SequenceMemory, task: Task, cues: Patterns, rng: np.random.Generator, right: NDArray[np.bool_]
+    net: SequenceMemory,
+    task: Task,
+    cues: Patterns,
+    rng: np.random.Generator,
+    right: NDArray[np.bool_],
 ) -> list[int | None]:
-    """Run a network from cues and `judge` it, as long as it takes; `right` marks the transitions of X that it makes.
+    """Run a network from cues and `judge` it, as long as it takes; `right` marks the transitions of
+    X that it makes.
 
-    Without noise a shorter run is the beginning of a longer one, and a loop is retrieved when it is shown for the first time:
-    where all loops are shown within one period, the network need not run on. `_times_on_loops` needs to see even less.
+    Without noise a shorter run is the beginning of a longer one, and a loop is retrieved when it is
+    shown for the first time: where all loops are shown within one period, the network need not run
+    on. `_times_on_loops` needs to see even less.
     """
     if not task.closed or task.noise or net.traits().dwells:
         return judge(recall_task(net, task, cues, rng), task, net)
     sequences = list(split(task.X, task.lengths))
-    if net.order_ == 1 and goes_by_state(net, cues[:, 0]) and all(np.array_equal(x[0], x[-1]) for x in sequences):
+    if (
+        net.order_ == 1
+        and goes_by_state(net, cues[:, 0])
+        and all(np.array_equal(x[0], x[-1]) for x in sequences)
+    ):
         made = np.split(right, np.cumsum(task.lengths - 1)[:-1])
         loops = [x if np.all(of_x) else None for x, of_x in zip(sequences, made, strict=True)]
         return _times_on_loops(net, task, cues[:, 0], loops)
@@ -180,13 +209,19 @@ def retrieval_times(
     return judge(recall_task(net, task, cues, rng), task, net)
 
 
-def _times_on_loops(net: SequenceMemory, task: Task, cues: Patterns, loops: list[Patterns | None]) -> list[int | None]:
-    """Do the same for a network that goes by its state alone; a loop is None if one of its transitions is made wrong.
+def _times_on_loops(
+    net: SequenceMemory, task: Task, cues: Patterns, loops: list[Patterns | None]
+) -> list[int | None]:
+    """Do the same for a network that goes by its state alone; a loop is None if one of its
+    transitions is made wrong.
 
-    Such a loop cannot be shown. Any other one is shown from its first pattern on, from wherever a run comes to it; and a run that
-    comes back to a state outside of it goes round there for ever.
+    Such a loop cannot be shown. Any other one is shown from its first pattern on, from wherever a
+    run comes to it; and a run that comes back to a state outside of it goes round there for ever.
     """
-    phases = [{} if x is None else {state.tobytes(): phase for phase, state in enumerate(x[:-1])} for x in loops]
+    phases = [
+        {} if x is None else {state.tobytes(): phase for phase, state in enumerate(x[:-1])}
+        for x in loops
+    ]
     rows = 1 + task.steps
     seen: list[set[bytes]] = [set() for _ in loops]
     times: list[int | None] = [None] * len(loops)
@@ -206,10 +241,12 @@ def _times_on_loops(net: SequenceMemory, task: Task, cues: Patterns, loops: list
 
 
 def judge(paths: Patterns, task: Task, net: SequenceMemory) -> list[int | None]:
-    """Return when each sequence was retrieved without a wrong unit, or None; paths have the shape (S, order + steps, N).
+    """Return when each sequence was retrieved without a wrong unit, or None; paths have the shape
+    (S, order + steps, N).
 
-    A loop is retrieved if all its patterns appear in order somewhere in the path: the time is the tau of section 6.2. An open
-    sequence is retrieved, at 0, if recall locks on at its first step: every pattern after the cue is right and in phase.
+    A loop is retrieved if all its patterns appear in order somewhere in the path: the time is the
+    tau of section 6.2. An open sequence is retrieved, at 0, if recall locks on at its first step:
+    every pattern after the cue is right and in phase.
     """
     sequences = list(split(task.X, task.lengths))
     return [_judge_one(path, x, task, net) for path, x in zip(paths, sequences, strict=True)]
@@ -233,15 +270,25 @@ def _judge_one(path: Patterns, x: Patterns, task: Task, net: SequenceMemory) -> 
 
 
 def draw_sequences(
-    n_sequences: int, T: int, N: int, *, correlation: float = 0.0, bias: float = 0.0, rng: np.random.Generator
+    n_sequences: int,
+    T: int,
+    N: int,
+    *,
+    correlation: float = 0.0,
+    bias: float = 0.0,
+    rng: np.random.Generator,
 ) -> tuple[Patterns, Lengths]:
-    """Draw periodic sequences, x(T) = x(1), in which no pattern occurs twice otherwise: X of shape (n_sequences * T, N), lengths.
+    """Draw periodic sequences, x(T) = x(1), in which no pattern occurs twice otherwise: X of shape
+    (n_sequences * T, N), lengths.
 
-    Correlation and bias are those of `seqattractor.datasets.random_periodic`, whose sequence this is for one.
+    Correlation and bias are those of `seqattractor.datasets.random_periodic`, whose sequence this
+    is for one.
     """
     if n_sequences == 1:
         X = random_periodic(T, N, correlation=correlation, bias=bias, rng=rng).patterns
     else:
-        open_ones = random_sequences(n_sequences, T - 1, N, correlation=correlation, bias=bias, rng=rng)
+        open_ones = random_sequences(
+            n_sequences, T - 1, N, correlation=correlation, bias=bias, rng=rng
+        )
         X = np.concatenate([np.concatenate([x, x[:1]]) for x in open_ones.split()])
     return X, np.full(n_sequences, T, dtype=np.int64)

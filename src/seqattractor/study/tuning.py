@@ -1,4 +1,6 @@
-"""The settings with which networks take part in comparisons, each the best of a few tried by one rule (benchmarks/tune.py)."""
+"""The settings with which networks take part in comparisons, each the best of a few tried by one
+rule (benchmarks/tune.py).
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ from typing import Any
 from seqattractor.networks.registry import parameters_of
 
 RESULTS = Path(__file__).with_name("tuning.json")
-"""By network and protocol: the settings that were tried, the default first, and the successes of each at every step reached."""
+"""By network and protocol: the settings that were tried, the default first, and the successes of
+each at every step reached.
+"""
 
 TRIALS = 3
 """On each rung of the ladder that a setting climbs until it fails twice on one."""
@@ -29,7 +33,9 @@ class Tuned:
 
 
 def tuned(name: str, protocol: str) -> Tuned:
-    """Return the setting of a network for a protocol: that for repeated patterns in "context", else that for random sequences."""
+    """Return the setting of a network for a protocol: that for repeated patterns in "context", else
+    that for random sequences.
+    """
     of_network = _results().get(name)
     if of_network is None:
         return Tuned({}, "default, not tuned")
@@ -39,7 +45,9 @@ def tuned(name: str, protocol: str) -> Tuned:
     why = f"best of {len(tried)} tried"
     if len(tried) == 1:
         why = "no failure in tuning" if never_failed(best) else "nothing to tune"
-    return Tuned(best["parameters"], f"{setting if setting == 'default' else f'tuned: {setting}'}, {why}")
+    return Tuned(
+        best["parameters"], f"{setting if setting == 'default' else f'tuned: {setting}'}, {why}"
+    )
 
 
 def never_failed(setting: Mapping[str, Any]) -> bool:

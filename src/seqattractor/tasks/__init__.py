@@ -1,1 +1,3 @@
-"""What a person does: learn, recall, inspect, compare, measure capacity. Free of terminal and browser."""
+"""What a person does: learn, recall, inspect, compare, measure capacity. Free of terminal and
+browser.
+"""

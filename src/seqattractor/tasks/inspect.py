@@ -1,4 +1,6 @@
-"""Analyses of a trained network within a bounded amount of work: what `seqattractor inspect` shows."""
+"""Analyses of a trained network within a bounded amount of work: what `seqattractor inspect`
+shows.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,12 @@ from seqattractor._faces import Result, plural
 from seqattractor.analysis._attractors import Attractors, find_attractors
 from seqattractor.analysis._certificate import Certificate, certify
 from seqattractor.analysis._hidden_activity import HiddenActivity, hidden_activity
-from seqattractor.analysis._robustness import RobustnessCurve, basin_fraction, robustness_curve, steps_per_pattern
+from seqattractor.analysis._robustness import (
+    RobustnessCurve,
+    basin_fraction,
+    robustness_curve,
+    steps_per_pattern,
+)
 from seqattractor.analysis._separability import Separability, separable
 from seqattractor.analysis._threshold_view import NotApplicable, supports_certificate
 from seqattractor.networks.base import SequenceMemory
@@ -28,14 +35,17 @@ Source = Literal["model", "data", "cycles"]
 _T = TypeVar("_T")
 OPERATIONS = 1.2e11  # multiplications for an effort of 1: about half a minute on one core
 TRIALS, LOOPS, RECALLS = 500, 20, 20
-# Shares of it: a look at transitions, proofs and attacks, separability, and steps, which are quicker.
+# Shares of it: a look at transitions, proofs and attacks, separability, and steps, which are
+# quicker.
 _LOOK, _PROOFS, _SEPARABILITY, _STEPS = 0.2, 0.25, 0.2, 0.5
 _MOST_SOLVED = 3000  # transitions whose independence is looked at
 
 
 @dataclass(frozen=True, repr=False)
 class Inspection(Result):
-    """Results of all analyses of a network; a part that was left out is None, `left_out` has why."""
+    """Results of all analyses of a network; a part that was left out is None, `left_out` has
+    why.
+    """
 
     net: SequenceMemory
     sequences: list[Patterns]
@@ -86,14 +96,18 @@ class Inspection(Result):
         if self.certificate is not None:
             parts["Guarantee"] = self.certificate.describe()
             if (some := len(self.certificate.radius)) < self.n_transitions:
-                parts["Guarantee"] += f" ({some} of the {self.n_transitions} transitions were looked at, evenly spread.)"
+                parts["Guarantee"] += (
+                    f" ({some} of the {self.n_transitions} transitions were looked at, evenly "
+                    "spread.)"
+                )
         if self.robustness is not None:
             curve = _lower(self.robustness.describe())
             parts["Measured robustness"] = f"One step from a randomly corrupted pattern: {curve}"
         if self.basin is not None:
             parts["Basin"] = (
-                f"From any stored pattern with {self.flips} flips, {self.basin:.1%} of all starts are on "
-                "the sequence and in phase 25 steps later, or at its end if that comes sooner."
+                f"From any stored pattern with {self.flips} flips, {self.basin:.1%} of all starts "
+                "are on the sequence and in phase 25 steps later, or at its end if that comes "
+                "sooner."
             )
         if self.from_random is not None:
             parts["Attractors"] = f"From random starts: {_lower(self.from_random.describe())}"
@@ -102,29 +116,56 @@ class Inspection(Result):
             parts["Attractors"] += f" From stored patterns with {self.flips} flips: {ends}"
         if self.hidden is not None:
             parts["Hidden neurons"] = self.hidden.describe()
-        verdicts = [v.describe() for v in (self.separability, self.separability_with_biases) if v is not None]
+        verdicts = [
+            v.describe()
+            for v in (self.separability, self.separability_with_biases)
+            if v is not None
+        ]
         if verdicts:
             parts["Without hidden neurons"] = " ".join(verdicts)
         if self.left_out:
-            parts["Left out"] = " ".join(f"{name.capitalize()}: {why}" for name, why in self.left_out.items())
+            parts["Left out"] = " ".join(
+                f"{name.capitalize()}: {why}" for name, why in self.left_out.items()
+            )
         return parts
 
     def _about_sequences(self) -> str:
         """Describe the stored sequences, and where they come from."""
         if not self.sequences:
-            return "None are known: the model does not hold them, and random starts led to no cycle. Give the data."
-        words = {"model": "stored in the model", "data": "given as data", "cycles": "seen as cycles from random starts"}
+            return (
+                "None are known: the model does not hold them, and random starts led to no cycle. "
+                "Give the data."
+            )
+        words = {
+            "model": "stored in the model",
+            "data": "given as data",
+            "cycles": "seen as cycles from random starts",
+        }
         lengths = [len(x) for x in self.sequences]
-        size = f"{lengths[0]} patterns" if len(set(lengths)) == 1 else f"{min(lengths)} to {max(lengths)} patterns"
-        made = f"{self.score:.1%} of the {self.n_transitions} transitions are made without a wrong unit"
+        size = (
+            f"{lengths[0]} patterns"
+            if len(set(lengths)) == 1
+            else f"{min(lengths)} to {max(lengths)} patterns"
+        )
+        made = (
+            f"{self.score:.1%} of the {self.n_transitions} transitions are made without a wrong "
+            "unit"
+        )
         return f"{plural(len(lengths), 'sequence')} of {size}, {words[self.source]}; {made}."
 
     def _about_recall(self) -> str:
-        """Count the sequences that lock on from their first patterns, and describe one that does not."""
+        """Count the sequences that lock on from their first patterns, and describe one that does
+        not.
+        """
         assert self.recalls is not None
         lost = [(s, each) for s, each in enumerate(self.recalls) if each.locked_on is None]
-        first = "the first pattern" if self.net.order_ == 1 else f"the first {self.net.order_} patterns"
-        locked = f"{len(self.recalls) - len(lost)} of {plural(len(self.recalls), 'sequence')} {LOCKED_ON}"
+        first = (
+            "the first pattern" if self.net.order_ == 1 else f"the first {self.net.order_} patterns"
+        )
+        locked = (
+            f"{len(self.recalls) - len(lost)} of {plural(len(self.recalls), 'sequence')} "
+            f"{LOCKED_ON}"
+        )
         text = f"From {first} without noise, {locked}."
         if lost:
             s, each = lost[0]
@@ -161,7 +202,9 @@ class Inspection(Result):
             "left_out": self.left_out,
         }
         recalls = None if self.recalls is None else [each.summary() for each in self.recalls]
-        return values | {"recalls": recalls} | {name: _plain(getattr(self, name)) for name in _PARTS}
+        return (
+            values | {"recalls": recalls} | {name: _plain(getattr(self, name)) for name in _PARTS}
+        )
 
 
 _PARTS = (
@@ -212,7 +255,11 @@ def inspect_network(
     options: dict[str, Any] = {"starts": runs[0], "max_steps": runs[1], "rng": generator}
     from_random = work.do("attractors", lambda: find_attractors(net, stored, **options))
     if stored is None:
-        cycles = [] if from_random is None else [a.patterns for a in from_random.attractors if a.period > 1]
+        cycles = (
+            []
+            if from_random is None
+            else [a.patterns for a in from_random.attractors if a.period > 1]
+        )
         stored, given = [close_loop(once, net.order_) for once in cycles[:LOOPS]], False
     else:
         given = True
@@ -226,9 +273,13 @@ def inspect_network(
     )
     if not stored:
         for part in ("recall", "certificate", "robustness", "basin", "hidden", "separability"):
-            work.left_out[part] = "no stored sequence is known, and random starts led to no cycle; give the data."
+            work.left_out[part] = (
+                "no stored sequence is known, and random starts led to no cycle; give the data."
+            )
         return inspection
-    inspection = replace(inspection, score=net.score(stored), **_threshold_parts(inspection, work, exact))
+    inspection = replace(
+        inspection, score=net.score(stored), **_threshold_parts(inspection, work, exact)
+    )
     inspection = replace(inspection, **_robustness_parts(inspection, work, options))
     inspection = replace(inspection, **_separability_parts(stored, net.order_, work))
     return replace(inspection, **_recalls(inspection, work, generator))
@@ -238,30 +289,51 @@ def _threshold_parts(inspection: Inspection, work: _Work, exact: bool) -> dict[s
     """Return the analyses of networks of threshold neurons, if the network is one."""
     net, sequences = inspection.net, inspection.sequences
     if not supports_certificate(net):
-        why = f"{type(net).__name__} is not a network of threshold neurons that sees only its last patterns."
+        why = (
+            f"{type(net).__name__} is not a network of threshold neurons that sees only its last "
+            "patterns."
+        )
         work.left_out |= {"certificate": why, "hidden": why}
         return {}
     places, looked_at = work.sample(sequences)
-    options: dict[str, Any] = {"method": "exact" if exact else "auto", "work_limit": _PROOFS * work.operations}
+    options: dict[str, Any] = {
+        "method": "exact" if exact else "auto",
+        "work_limit": _PROOFS * work.operations,
+    }
     progress = work.counting("certificate", "transition")
-    certificate = work.do("certificate", lambda: certify(net, looked_at, callback=progress, **options))
+    certificate = work.do(
+        "certificate", lambda: certify(net, looked_at, callback=progress, **options)
+    )
     if looked_at is not sequences and certificate is not None:
         certificate = replace(certificate, sequence=places[:, 0], time=places[:, 1])
-    return {"certificate": certificate, "hidden": work.do("hidden", lambda: hidden_activity(net, looked_at))}
+    return {
+        "certificate": certificate,
+        "hidden": work.do("hidden", lambda: hidden_activity(net, looked_at)),
+    }
 
 
 def _robustness_parts(inspection: Inspection, work: _Work, runs: dict[str, Any]) -> dict[str, Any]:
-    """Return what follows from corrupted stored patterns: one step, the basin, and where runs end."""
+    """Return what follows from corrupted stored patterns: one step, the basin, and where runs
+    end.
+    """
     net, sequences, flips, rng = inspection.net, inspection.sequences, inspection.flips, runs["rng"]
     looked_at = work.sample(sequences)[1]
     parts: dict[str, Any] = {}
-    trials = work.repetitions(25, 20, TRIALS)  # some 25 numbers of flips, with a step for each trial
-    parts["robustness"] = work.do("robustness", lambda: robustness_curve(net, looked_at, trials=trials, rng=rng))
+    trials = work.repetitions(
+        25, 20, TRIALS
+    )  # some 25 numbers of flips, with a step for each trial
+    parts["robustness"] = work.do(
+        "robustness", lambda: robustness_curve(net, looked_at, trials=trials, rng=rng)
+    )
     if work.allows("basin", 25 * sum(len(x) for x in sequences)):
-        parts["basin"] = work.do("basin", lambda: basin_fraction(net, sequences, flips=flips, rng=rng))
+        parts["basin"] = work.do(
+            "basin", lambda: basin_fraction(net, sequences, flips=flips, rng=rng)
+        )
     name = "attractors from stored patterns"
     if work.allows(name, 50 * runs["starts"]):
-        parts["from_stored"] = work.do(name, lambda: find_attractors(net, sequences, flips=flips, **runs))
+        parts["from_stored"] = work.do(
+            name, lambda: find_attractors(net, sequences, flips=flips, **runs)
+        )
     return parts
 
 
@@ -270,39 +342,67 @@ def _separability_parts(sequences: list[Patterns], order: int, work: _Work) -> d
     if _separability_work(sequences, order) > _SEPARABILITY * work.operations:
         work.left_out["separability"] = "it takes too much work; use sa.separable."
         return {}
-    options: dict[str, Any] = {"order": order, "largest_margin": False, "callback": work.counting("separability", "neuron")}
+    options: dict[str, Any] = {
+        "order": order,
+        "largest_margin": False,
+        "callback": work.counting("separability", "neuron"),
+    }
     verdict = work.do("separability", lambda: separable(sequences, **options))
     if verdict:
         return {"separability": verdict}
-    with_biases = work.do("separability with biases", lambda: separable(sequences, bias=True, **options))
+    with_biases = work.do(
+        "separability with biases", lambda: separable(sequences, bias=True, **options)
+    )
     return {"separability": verdict, "separability_with_biases": with_biases}
 
 
 def _recalls(inspection: Inspection, work: _Work, rng: np.random.Generator) -> dict[str, Any]:
-    """Recall every sequence from its first patterns, and several times from the same patterns with noise."""
+    """Recall every sequence from its first patterns, and several times from the same patterns with
+    noise.
+    """
     net, sequences = inspection.net, inspection.sequences
     stored = Stored.of_arrays(sequences, net.order_)
     cues = [(s, x[: net.order_], stored.steps(s, 0, net.order_)) for s, x in enumerate(sequences)]
-    rows = steps_per_pattern(net) * sum(steps + stored.steps_beyond(s, net.order_) for s, _, steps in cues)
+    rows = steps_per_pattern(net) * sum(
+        steps + stored.steps_beyond(s, net.order_) for s, _, steps in cues
+    )
     if not work.allows("recall", rows):
         return {}
     often = work.repetitions(rows, 1, RECALLS)
     corruption, shape = Corruption(inspection.flips), (net.n_features_in_,)
 
     def clean() -> tuple[Recall, ...]:
-        return tuple(recall(net, cue, steps, stored=stored, place=(s, 0), look_on=True) for s, cue, steps in cues)
+        return tuple(
+            recall(net, cue, steps, stored=stored, place=(s, 0), look_on=True)
+            for s, cue, steps in cues
+        )
 
     def noisy() -> RecallTrials:
-        options: dict[str, Any] = {"trials": often, "stored": stored, "frame_shape": shape, "rng": rng}
-        parts = [recall_often(net, cue, corruption, steps, place=(s, 0), **options) for s, cue, steps in cues]
-        return RecallTrials(tuple(trial for part in parts for trial in part.each), max(part.looked for part in parts))
+        options: dict[str, Any] = {
+            "trials": often,
+            "stored": stored,
+            "frame_shape": shape,
+            "rng": rng,
+        }
+        parts = [
+            recall_often(net, cue, corruption, steps, place=(s, 0), **options)
+            for s, cue, steps in cues
+        ]
+        return RecallTrials(
+            tuple(trial for part in parts for trial in part.each),
+            max(part.looked for part in parts),
+        )
 
     return {"recalls": work.do("recall", clean), "trials": work.do("recall from noise", noisy)}
 
 
 def _separability_work(sequences: list[Patterns], order: int) -> float:
-    """Return what `separable` takes: one linear system if the patterns are independent, else a linear program for each neuron."""
-    inputs, targets, _ = transitions(np.concatenate(sequences), np.array([len(x) for x in sequences]), order)
+    """Return what `separable` takes: one linear system if the patterns are independent, else a
+    linear program for each neuron.
+    """
+    inputs, targets, _ = transitions(
+        np.concatenate(sequences), np.array([len(x) for x in sequences]), order
+    )
     n, d = inputs.shape
     columns = len(np.unique(targets, axis=1).T)
     x = inputs.astype(np.float64)
@@ -313,9 +413,13 @@ def _separability_work(sequences: list[Patterns], order: int) -> float:
 
 
 class _Work:
-    """The amount of work that is allowed, counted in multiplications, and a record of what was done."""
+    """The amount of work that is allowed, counted in multiplications, and a record of what was
+    done.
+    """
 
-    def __init__(self, net: SequenceMemory, effort: float, on_part: Callable[[str], Any] | None) -> None:
+    def __init__(
+        self, net: SequenceMemory, effort: float, on_part: Callable[[str], Any] | None
+    ) -> None:
         self.on_part = on_part or (lambda part: None)
         self.operations, self.order = effort * OPERATIONS, net.order_
         self.left_out: dict[str, str] = {}
@@ -342,7 +446,8 @@ class _Work:
         return False
 
     def starts(self, wanted: int, longest: int | None) -> tuple[int, int]:
-        """Return how many starts, if each goes once round the longest sequence, and the most steps for all of them.
+        """Return how many starts, if each goes once round the longest sequence, and the most steps
+        for all of them.
 
         Where no sequence is known, cycles are all that there is to see, and may take more work.
         """
@@ -361,8 +466,11 @@ class _Work:
 
         Their places are rows (sequence, time of the newest pattern).
         """
-        places = np.array([(s, t) for s, x in enumerate(sequences) for t in range(self.order - 1, len(x) - 1)])
-        # Measured: a transition takes some 1e8 multiplications' time, and in large networks as many as some 20 steps.
+        places = np.array(
+            [(s, t) for s, x in enumerate(sequences) for t in range(self.order - 1, len(x) - 1)]
+        )
+        # Measured: a transition takes some 1e8 multiplications' time, and in large networks as many
+        # as some 20 steps.
         most = int(np.clip(_LOOK * self.operations / (1.2e8 + 40 * self.cost), 8, len(places)))
         if most == len(places):
             return places, sequences

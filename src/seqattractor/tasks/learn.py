@@ -17,14 +17,26 @@ from seqattractor.analysis._threshold_view import supports_certificate
 from seqattractor.engine.problem import ProgressCallback
 from seqattractor.networks.attractor import SequenceAttractor
 from seqattractor.networks.base import SequenceMemory
-from seqattractor.networks.choose_hidden import CUES, ENOUGH, FLIPS, Attempt, choose_hidden, recalls_from_noise
+from seqattractor.networks.choose_hidden import (
+    CUES,
+    ENOUGH,
+    FLIPS,
+    Attempt,
+    choose_hidden,
+    recalls_from_noise,
+)
 from seqattractor.networks.registry import make_network, parameters_of
 from seqattractor.sequences import Sequences
 from seqattractor.sequences._transitions import LOCKED_ON, prepare
 
 MOST_TO_CERTIFY = 2 * 10**9  # patterns x weights: a few seconds
 OTHER = "sparse"  # the network that is tried where the paper's does not store everything
-SHARED = {"n_hidden", "order", "max_epochs", "random_state"}  # parameters that mean the same in both
+SHARED = {
+    "n_hidden",
+    "order",
+    "max_epochs",
+    "random_state",
+}  # parameters that mean the same in both
 
 
 class NoisyCues(NamedTuple):
@@ -37,7 +49,10 @@ class NoisyCues(NamedTuple):
     def describe(self) -> str:
         """Return the counts in words."""
         one = f", from {self.one_flip} with one unit flipped" if self.recalled < self.cues else ""
-        return f"from {self.recalled} of {self.cues} cues with {FLIPS:.0%} of their units flipped{one}, recall {LOCKED_ON}"
+        return (
+            f"from {self.recalled} of {self.cues} cues with {FLIPS:.0%} of their units "
+            f"flipped{one}, recall {LOCKED_ON}"
+        )
 
 
 @dataclass(frozen=True, repr=False)
@@ -64,32 +79,52 @@ class LearningResult(Result):
     def warnings(self) -> list[str]:
         """What is missing; advice names only what was not tried."""
         if (self.data.patterns == self.data.patterns[0]).all():
-            return ["all patterns are equal, so there is nothing to recall; look at the input, or choose another threshold."]
+            return [
+                "all patterns are equal, so there is nothing to recall; look at the input, or "
+                "choose another threshold."
+            ]
         if self.score < 1.0:
             ideas = " or ".join(self._ideas())
-            return [f"only {self.score:.1%} of the transitions are stored without a wrong unit; try {ideas}."]
+            return [
+                f"only {self.score:.1%} of the transitions are stored without a wrong unit; try "
+                f"{ideas}."
+            ]
         if self.recalled is None or self.recalled.recalled >= ENOUGH * self.recalled.cues:
             return []
-        return [f"every transition is right, but recall from noise is fragile: {self.recalled.describe()}."]
+        return [
+            "every transition is right, but recall from noise is fragile: "
+            f"{self.recalled.describe()}."
+        ]
 
     def _ideas(self) -> list[str]:
         """Return what to try next, of what was not tried."""
         net, attempts = self.net, self.attempts
         parameters = net.get_params(deep=False)
-        hidden, visible = (int(getattr(net, name, [0])[-1]) for name in ("hidden_errors_", "visible_errors_"))
+        hidden, visible = (
+            int(getattr(net, name, [0])[-1]) for name in ("hidden_errors_", "visible_errors_")
+        )
         tried = [attempt for attempt in attempts if attempt.network == type(net).__name__]
         ideas = []
         if hidden and len({attempt.epochs for attempt in tried}) < 2:
             ideas.append("more epochs (hidden neurons have errors left)")
         if any(attempt.cut_short for attempt in tried):
-            ideas.append("more hidden neurons or epochs than were tried (they take long, so give their number)")
+            ideas.append(
+                "more hidden neurons or epochs than were tried (they take long, so give their "
+                "number)"
+            )
         elif "n_hidden" in parameters and visible and not attempts:
             ideas.append("more hidden neurons")
         n_transitions = len(self.data) - len(self.data.lengths) * net.order_
         crowded = n_transitions > net.order_ * self.data.shape[1]
-        if crowded and {type(net).__name__, *(each.network for each in attempts)} == {"SequenceAttractor"}:
-            ideas.append("the network sparse (there are more transitions than a hidden neuron has inputs)")
-        if "order" in parameters and net.order_ >= max((each.order for each in tried), default=net.order_):
+        if crowded and {type(net).__name__, *(each.network for each in attempts)} == {
+            "SequenceAttractor"
+        }:
+            ideas.append(
+                "the network sparse (there are more transitions than a hidden neuron has inputs)"
+            )
+        if "order" in parameters and net.order_ >= max(
+            (each.order for each in tried), default=net.order_
+        ):
             ideas.append(f"an order of {net.order_ + 1}")
         return ideas or ["another network, or less to store"]
 
@@ -103,16 +138,20 @@ class LearningResult(Result):
         order = f" and a context of {net.order_} patterns" if net.order_ > 1 else ""
         epochs = getattr(net, "n_iter_", None)
         taken = f" in {plural(epochs, 'epoch')}" if epochs else ""
-        stored = "every transition is stored exactly" if self.score == 1 else "not everything is stored"
+        stored = (
+            "every transition is stored exactly" if self.score == 1 else "not everything is stored"
+        )
         if self.radius is not None and self.radius > 0:
-            window = f" of the {net.order_} patterns that the network sees" if net.order_ > 1 else ""
+            window = (
+                f" of the {net.order_} patterns that the network sees" if net.order_ > 1 else ""
+            )
             stored += (
-                f", and is proven to withstand any {plural(self.radius, 'wrong unit')}{window} in one step "
-                "(`seqattractor inspect` looks closer and may prove more)"
+                f", and is proven to withstand any {plural(self.radius, 'wrong unit')}{window} in "
+                "one step (`seqattractor inspect` looks closer and may prove more)"
             )
         lines = [
-            f"{plural(len(data.names), 'sequence')} ({names}), {len(data)} patterns of {frame} units, "
-            f"{(data.patterns > 0).mean():.1%} on",
+            f"{plural(len(data.names), 'sequence')} ({names}), {len(data)} patterns of {frame} "
+            f"units, {(data.patterns > 0).mean():.1%} on",
             f"{type(net).__name__}{hidden}{order} learned them{taken}, {self.seconds:.1f} s",
             stored,
         ]
@@ -129,7 +168,9 @@ class LearningResult(Result):
             "network": type(net).__name__,
             "n_hidden": self.n_hidden,
             "order": net.order_,
-            "sequences": [{"name": n, "length": int(t)} for n, t in zip(data.names, data.lengths, strict=True)],
+            "sequences": [
+                {"name": n, "length": int(t)} for n, t in zip(data.names, data.lengths, strict=True)
+            ],
             "n_units": net.n_features_in_,
             "frame_shape": list(data.frame_shape),
             "code": None if data.code is None else data.code.to_dict(),
@@ -168,17 +209,23 @@ def learn(
     attempts: list[Attempt] = []
     if "n_hidden" in parameters_of(name) and is_auto(given.get("n_hidden", "auto")):
         best, net = _try_sizes(data, name, given, attempts, on_attempt, progress)
-        for other, order in _what_else(data, name, best, given, may_change=network is None, widen=widen):
+        for other, order in _what_else(
+            data, name, best, given, may_change=network is None, widen=widen
+        ):
             if best.score < 1:
                 wider = prepared if order is None else prepare(prepared, order)
                 settings = given if order is None else given | {"order": order}
-                better, candidate = _try_sizes(wider, other, settings, attempts, on_attempt, progress)
+                better, candidate = _try_sizes(
+                    wider, other, settings, attempts, on_attempt, progress
+                )
                 if better.merit > best.merit:
                     best, net, data = better, candidate, wider
     else:
         net = make_network(name, **given)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # the result has warnings of its own
+            warnings.simplefilter(
+                "ignore", ConvergenceWarning
+            )  # the result has warnings of its own
             net.fit(data, callback=progress)
     seconds = time.perf_counter() - started
     score = net.score(data)
@@ -186,7 +233,10 @@ def learn(
     radius = None if certificate is None else int(certificate.radius.min())
     recalled = None
     if score == 1 and not net.traits().dwells:
-        often, one = (recalls_from_noise(net, net._shown(data), flips=flips) for flips in (FLIPS, 1 / data.shape[1]))
+        often, one = (
+            recalls_from_noise(net, net._shown(data), flips=flips)
+            for flips in (FLIPS, 1 / data.shape[1])
+        )
         recalled = NoisyCues(often, one, CUES)
     return LearningResult(net, data, score, radius, recalled, attempts, seconds)
 
@@ -207,21 +257,35 @@ def _try_sizes(
 
 
 def _what_else(
-    data: Sequences, name: str, best: Attempt, given: dict[str, Any], *, may_change: bool, widen: bool
+    data: Sequences,
+    name: str,
+    best: Attempt,
+    given: dict[str, Any],
+    *,
+    may_change: bool,
+    widen: bool,
 ) -> list[tuple[str, int | None]]:
     """Return what to try next, a larger context and another network, as names and orders."""
     order, (n, units) = best.order, data.shape
     lengths = data.lengths if not data.closed else data.lengths + 1
-    wider = [(name, order + 1)] if widen and "order" in parameters_of(name) and lengths.min() > order + 1 else []
-    others: list[tuple[str, int | None]] = [(OTHER, None)] if may_change and set(given) <= SHARED else []
-    # A neuron with more to separate than inputs fails however long it learns; elsewhere a context distinguishes frames.
+    wider = (
+        [(name, order + 1)]
+        if widen and "order" in parameters_of(name) and lengths.min() > order + 1
+        else []
+    )
+    others: list[tuple[str, int | None]] = (
+        [(OTHER, None)] if may_change and set(given) <= SHARED else []
+    )
+    # A neuron with more to separate than inputs fails however long it learns; elsewhere a context
+    # distinguishes frames.
     return [*others, *wider] if n > order * units else [*wider, *others]
 
 
 def quick_certificate(net: SequenceMemory, data: Sequences, most: int) -> Certificate | None:
     """Prove how many wrong units each transition withstands, by the quick method.
 
-    Returns None where patterns times weights are more than `most`, and for networks without such a proof.
+    Returns None where patterns times weights are more than `most`, and for networks without such a
+    proof.
     """
     if len(data) * net.n_parameters() > most or not supports_certificate(net):
         return None

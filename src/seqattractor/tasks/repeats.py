@@ -33,7 +33,12 @@ def leave_out_repeats(data: Sequences, near: int = 0) -> Sequences:
         once = without_repeats(x[: len(x) - data.closed], near)
         parts.append(close_loop(once, data.closed) if data.closed else once)
     options = {**data.options, **({"drop_near": near} if near else {"drop_repeats": True})}
-    return replace(data, patterns=np.concatenate(parts), lengths=np.array([len(part) for part in parts]), options=options)
+    return replace(
+        data,
+        patterns=np.concatenate(parts),
+        lengths=np.array([len(part) for part in parts]),
+        options=options,
+    )
 
 
 def repeats_that_hinder(data: Sequences) -> int:

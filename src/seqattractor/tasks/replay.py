@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -23,7 +24,7 @@ from seqattractor.replay._nulls import WORDS
 from seqattractor.replay._statistic import MOST_LAGS
 from seqattractor.sequences import Sequences
 
-THRESHOLD = 1 / 3  # of the consensus
+THRESHOLD = 0.5  # of the consensus
 LAP_SHUFFLES = 200
 EPOCHS = 3000
 
@@ -34,8 +35,8 @@ Pair = tuple[T, T]
 Read = Callable[[Path, dict[str, Any]], Sequences]
 """Reads a file with the options of `io.load`."""
 
-Bar = Callable[[str, str], Callable[[int, int], None]]
-"""Begins a bar of progress, given its title and what it counts."""
+Bar = Callable[[str, str], AbstractContextManager[Callable[[int, int], None]]]
+"""Provides a bar of progress, given its title and what it counts."""
 
 
 @dataclass(frozen=True)
@@ -186,24 +187,25 @@ def analyse_replay(
     given: dict[str, Any] = {"max_epochs": EPOCHS, "on_conflict": "learn", "random_state": seed}
     net = SequenceAttractor(n_hidden, **given)
     options: dict[str, Any] = {"threshold": THRESHOLD, "n_shuffles": LAP_SHUFFLES, "rng": seed}
-    shown = bar("cross-validation", "laps")
-    laps = cross_validate(recorded.laps, net, progress=shown, **options)
+    with bar("cross-validation", "laps") as shown:
+        laps = cross_validate(recorded.laps, net, progress=shown, **options)
     say(f"Laps: {laps.describe()}")
     learned = consensus(recorded.laps, threshold=THRESHOLD)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the methods say how it ended
         net.fit(learned)
-    tested = test(
-        net,
-        recorded.events,
-        n_shuffles=n_shuffles,
-        null=null,
-        max_speed=max_speed,
-        sequences=learned,
-        n_jobs=n_jobs,
-        progress=bar("testing", "events"),
-        rng=seed,
-    )
+    with bar("testing", "events") as shown:
+        tested = test(
+            net,
+            recorded.events,
+            n_shuffles=n_shuffles,
+            null=null,
+            max_speed=max_speed,
+            sequences=learned,
+            n_jobs=n_jobs,
+            progress=shown,
+            rng=seed,
+        )
     say(f"Events: {tested.describe()}")
     return ReplayAnalysis(recorded, learned, net, laps, tested, max_speed, seed)
 

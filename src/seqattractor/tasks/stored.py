@@ -32,46 +32,66 @@ class Stored:
 
     @classmethod
     def of(cls, data: Sequences, order: int | None = None) -> Stored:
-        """Take sequences as they are, or with loops closed for a network that sees the last `order` patterns."""
-        closed = tuple((data.closed or 1 if order is None else order) if loop else 0 for loop in data.loops)
+        """Take sequences as they are, or with loops closed for a network that sees the last `order`
+        patterns.
+        """
+        closed = tuple(
+            (data.closed or 1 if order is None else order) if loop else 0 for loop in data.loops
+        )
         parts = data.split() if order is None else close_loops(data, order=order).split()
         return cls(tuple(parts), closed, tuple(data.names))
 
     @classmethod
     def of_arrays(cls, sequences: list[Patterns], order: int) -> Stored:
-        """Take arrays of shape (T_s, N); those that end with as many of their first patterns as the context has are loops."""
+        """Take arrays of shape (T_s, N); those that end with as many of their first patterns as the
+        context has are loops.
+        """
         rounds = [period(x, order) for x in sequences]
-        closed = tuple(len(x) - once if once else 0 for x, once in zip(sequences, rounds, strict=True))
+        closed = tuple(
+            len(x) - once if once else 0 for x, once in zip(sequences, rounds, strict=True)
+        )
         return cls(tuple(sequences), closed, tuple(f"sequence {s}" for s in range(len(sequences))))
 
     def place(self, row: int) -> tuple[int, int]:
-        """Return the sequence and the frame of a row, where the sequences stand one below the other."""
+        """Return the sequence and the frame of a row, where the sequences stand one below the
+        other.
+        """
         ends = np.cumsum([len(x) for x in self.sequences])
         s = int(np.searchsorted(ends, row, side="right"))
         return s, int(row - ends[s] + len(self.sequences[s]))
 
     def period(self, s: int, order: int) -> int | None:
-        """Return the period of a loop that a network with a context of `order` patterns goes round; None where it ends."""
+        """Return the period of a loop that a network with a context of `order` patterns goes round;
+        None where it ends.
+        """
         closed = self.closed[s]
         return len(self.sequences[s]) - closed if closed >= order else None
 
     def following(self, s: int, frame: int, rows: int, order: int) -> Patterns:
-        """Return the patterns from a frame on: round and round in a loop, else to the end; shape (rows or fewer, N)."""
+        """Return the patterns from a frame on: round and round in a loop, else to the end; shape
+        (rows or fewer, N).
+        """
         sequence, period = self.sequences[s], self.period(s, order)
         if period is not None:
             return sequence[(frame + np.arange(rows)) % period]
         return sequence[frame : frame + rows]
 
     def steps(self, s: int, frame: int, order: int) -> int:
-        """Return the steps from a cue that begins at a frame to the end of the sequence, or one round of a loop; at least 1."""
+        """Return the steps from a cue that begins at a frame to the end of the sequence, or one
+        round of a loop; at least 1.
+        """
         return self.period(s, order) or max(1, len(self.sequences[s]) - frame - order)
 
     def steps_beyond(self, s: int, order: int) -> int:
-        """Return how many more steps the criterion of section 6.2 needs: one round of the loop to its start, one through it."""
+        """Return how many more steps the criterion of section 6.2 needs: one round of the loop to
+        its start, one through it.
+        """
         return 2 * (self.period(s, order) or 0)
 
     def nearest(self, cue: Patterns) -> tuple[int, int, float]:
-        """Return the place that is most like a cue of shape (order, N): sequence, frame and overlap."""
+        """Return the place that is most like a cue of shape (order, N): sequence, frame and
+        overlap.
+        """
         flat = cue.reshape(-1).astype(np.float64)
         best = (0, 0, -2.0)
         for s, sequence in enumerate(self.sequences):
@@ -94,23 +114,41 @@ class Stored:
         return frame + 1 if frame + 1 < len(self.sequences[s]) else None
 
     def followed_by(self, states: Patterns, order: int, prefer: int = 0) -> Followed | None:
-        """Return the stored sequence, or negative of one, that a recall comes to follow until it ends or the sequence does.
+        """Return the stored sequence, or negative of one, that a recall comes to follow until it
+        ends or the sequence does.
 
-        It must follow a loop once round, or for half of the rows; an open sequence for half of the rows up to its end: fewer
-        could be chance, or a recall that runs into the last pattern of every sequence. Of several, `prefer` is returned.
+        It must follow a loop once round, or for half of the rows; an open sequence for half of the
+        rows up to its end: fewer could be chance, or a recall that runs into the last pattern of
+        every sequence. Of several, `prefer` is returned.
         """
         places: dict[bytes, list[tuple[int, int]]] = {}
         for s, x in enumerate(self.sequences):
             for frame in range(self.period(s, order) or len(x)):
                 places.setdefault(x[frame].tobytes(), []).append((s, frame))
-        runs = [run for mirrored in (False, True) for run in self._runs(-states if mirrored else states, order, places, mirrored)]
+        runs = [
+            run
+            for mirrored in (False, True)
+            for run in self._runs(-states if mirrored else states, order, places, mirrored)
+        ]
         enough = [run for run in runs if run.until - run.since >= self._enough(run, order)]
-        return min(enough, key=lambda run: (run.since, run.mirrored, run.sequence != prefer), default=None)
+        return min(
+            enough, key=lambda run: (run.since, run.mirrored, run.sequence != prefer), default=None
+        )
 
-    def _runs(self, states: Patterns, order: int, places: dict[bytes, list[tuple[int, int]]], mirrored: bool) -> list[Followed]:
-        """Return every longest stretch of rows that follows a sequence to its end or to that of the rows."""
+    def _runs(
+        self,
+        states: Patterns,
+        order: int,
+        places: dict[bytes, list[tuple[int, int]]],
+        mirrored: bool,
+    ) -> list[Followed]:
+        """Return every longest stretch of rows that follows a sequence to its end or to that of the
+        rows.
+        """
         complete: list[Followed] = []
-        after: dict[tuple[int, int], int] = {}  # place in the row below -> where the stretch from it ends
+        after: dict[
+            tuple[int, int], int
+        ] = {}  # place in the row below -> where the stretch from it ends
         for row in range(len(states) - 1, -1, -1):
             here: dict[tuple[int, int], int] = {}
             for s, frame in places.get(states[row].tobytes(), []):
@@ -119,7 +157,9 @@ class Stored:
                     here[s, frame] = row + 1
                 elif (s, following) in after:
                     here[s, frame] = after[s, following]
-            complete += [Followed(row, until, s, frame, mirrored) for (s, frame), until in here.items()]
+            complete += [
+                Followed(row, until, s, frame, mirrored) for (s, frame), until in here.items()
+            ]
             after = here
         return complete
 

@@ -1,4 +1,6 @@
-"""Other people's sequence memories, one file per model with its learning rule. Public names are listed in ``__init__.pyi``."""
+"""Other people's sequence memories, one file per model with its learning rule. Public names are
+listed in ``__init__.pyi``.
+"""
 
 import lazy_loader as _lazy
 

@@ -1,4 +1,5 @@
-"""CloneStructuredMemory: a hidden Markov model with clones of every pattern, the yardstick for repeated patterns.
+"""CloneStructuredMemory: a hidden Markov model with clones of every pattern, the yardstick for
+repeated patterns.
 
 Only clones of the seen symbol can be active: transition probabilities are blocks T[g], (C, C), one
 for each pair g of successive symbols. Learning is Baum-Welch, then Viterbi training.
@@ -25,17 +26,21 @@ Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
 
 _PSEUDOCOUNT = 1e-6  # is added to all counts of Baum-Welch; none to those of Viterbi training
-_MOST_DECISIONS = 100  # steps of Viterbi training; it ends when no clone changes, which takes two or three
+_MOST_DECISIONS = (
+    100  # steps of Viterbi training; it ends when no clone changes, which takes two or three
+)
 
 
 @final
 @dataclass(eq=False, repr=False)
 class CloneStructuredMemory(SequenceMemory):
-    """A clone-structured hidden Markov model: every pattern is a symbol with several hidden states, its clones.
+    """A clone-structured hidden Markov model: every pattern is a symbol with several hidden states,
+    its clones.
 
-    A state is matched to the nearest stored pattern, whose clones share the belief that is carried from step to step; the most
-    probable successor is the answer. Clones of one pattern differ in what comes next, so that the place in a sequence decides
-    between several successors. At the end of an open sequence the pattern stays.
+    A state is matched to the nearest stored pattern, whose clones share the belief that is carried
+    from step to step; the most probable successor is the answer. Clones of one pattern differ in
+    what comes next, so that the place in a sequence decides between several successors. At the end
+    of an open sequence the pattern stays.
 
     It is a yardstick for *repeated* patterns: where all are different it equals `LookupMemory`.
 
@@ -48,9 +53,11 @@ class CloneStructuredMemory(SequenceMemory):
     tol : float
         They end when the mean log-probability of a transition grows by less.
     n_init : int
-        From how many random starts it learns at most. The first that makes every transition is taken.
+        From how many random starts it learns at most. The first that makes every transition is
+        taken.
     on_conflict, random_state
-        As in `SequenceAttractor`. With "learn" a pattern may have different successors, which is what clones are for.
+        As in `SequenceAttractor`. With "learn" a pattern may have different successors, which is
+        what clones are for.
 
     Attributes
     ----------
@@ -61,8 +68,8 @@ class CloneStructuredMemory(SequenceMemory):
     T_ : ndarray, shape (G, C, C)
         The probability of each clone of the second after each clone of the first.
     start_ : ndarray, shape (P, C)
-        What is believed of a cue: how often sequences started with each clone, or with patterns that none starts with how often
-        it was used.
+        What is believed of a cue: how often sequences started with each clone, or with patterns
+        that none starts with how often it was used.
     visible_errors_ : ndarray of int, shape (starts,)
         Wrong units over all transitions, for each random start.
     n_iter_, converged_
@@ -76,8 +83,8 @@ class CloneStructuredMemory(SequenceMemory):
 
     References
     ----------
-    D. George et al., Clone-structured graph representations enable flexible learning and vicarious evaluation of cognitive maps,
-    2021.
+    D. George et al., Clone-structured graph representations enable flexible learning and vicarious
+    evaluation of cognitive maps, 2021.
 
     Examples
     --------
@@ -104,26 +111,41 @@ class CloneStructuredMemory(SequenceMemory):
         "start_": "float P C",
         "visible_errors_": "count E",
     }
-    _values: ClassVar[dict[str, str]] = {"n_clones": "size C", "n_iter_": "size E", "converged_": "flag"}
+    _values: ClassVar[dict[str, str]] = {
+        "n_clones": "size C",
+        "n_iter_": "size E",
+        "converged_": "flag",
+    }
     # Patterns are looked up, and what is learned is how they follow each other.
     _traits = Traits(
         weights=("patterns_", "before_", "after_", "T_", "start_"),
         stores_patterns=True,
         online=False,
         local=False,
-        note="no network: a table of all patterns, searched for the nearest, and a hidden Markov model of their order",
+        note=(
+            "no network: a table of all patterns, searched for the nearest, and a hidden Markov "
+            "model of their order"
+        ),
     )
 
-    def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
-        """Learn from one random start after another, until every transition is made; the best is used."""
+    def fit_transitions(
+        self, transitions: Transitions, callback: ProgressCallback | None = None
+    ) -> tuple[int, int]:
+        """Learn from one random start after another, until every transition is made; the best is
+        used.
+        """
         rng = as_generator(self.random_state, "clones")
         courses = self._symbols(transitions)
         G, C = len(self.before_), int(self.n_clones)
-        check_memory(40 * C * C * (G + len(transitions.inputs)), f"a model of {C} clones for each pattern")
+        check_memory(
+            40 * C * C * (G + len(transitions.inputs)), f"a model of {C} clones for each pattern"
+        )
         errors: list[int] = []
         best: tuple[Floats, Floats] | None = None
         for attempt in range(1, int(self.n_init) + 1):
-            self.T_, self.start_ = self._learn(courses, Clones.random(self.before_, len(self.patterns_), C, rng))
+            self.T_, self.start_ = self._learn(
+                courses, Clones.random(self.before_, len(self.patterns_), C, rng)
+            )
             errors.append(int(self._wrong_units(transitions).sum()))
             if best is None or errors[-1] < min(errors[:-1]):
                 best = self.T_, self.start_
@@ -131,17 +153,29 @@ class CloneStructuredMemory(SequenceMemory):
                 break
         assert best is not None
         self.T_, self.start_ = best
-        self.visible_errors_, self.n_iter_, self.converged_ = np.array(errors), len(errors), min(errors) == 0
+        self.visible_errors_, self.n_iter_, self.converged_ = (
+            np.array(errors),
+            len(errors),
+            min(errors) == 0,
+        )
         return 0, min(errors)
 
     def start(self, states: Patterns) -> Floats:
-        """Return what is believed before the cue, (B, 1 + C): no pattern (-1), and nothing of its clones."""
-        return np.concatenate([np.full((len(states), 1), -1.0), np.zeros((len(states), self.T_.shape[1]))], axis=1)
+        """Return what is believed before the cue, (B, 1 + C): no pattern (-1), and nothing of its
+        clones.
+        """
+        return np.concatenate(
+            [np.full((len(states), 1), -1.0), np.zeros((len(states), self.T_.shape[1]))], axis=1
+        )
 
     def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:
-        """Return the pattern after each state, (B, N) -> (B, N); `memory` holds the last pattern and its clones."""
+        """Return the pattern after each state, (B, N) -> (B, N); `memory` holds the last pattern
+        and its clones.
+        """
         carried = self.start(states) if memory is None else memory
-        seen = np.argmax(field(self.patterns_, states), axis=1)  # whole numbers; of equally near ones the first
+        seen = np.argmax(
+            field(self.patterns_, states), axis=1
+        )  # whole numbers; of equally near ones the first
         belief = self._belief(carried[:, 0].astype(np.int64), carried[:, 1:], seen)
         carried[:, 0], carried[:, 1:] = seen, belief
         return np.asarray(self.patterns_[self._most_probable(seen, belief)])
@@ -157,17 +191,33 @@ class CloneStructuredMemory(SequenceMemory):
         """Number the patterns and the pairs of them; gives each sequence in these numbers."""
         numbers: dict[bytes, int] = {}
         sequences = []
-        for x, y in zip(*(split(part, transitions.lengths) for part in transitions[:2]), strict=True):
+        for x, y in zip(
+            *(split(part, transitions.lengths) for part in transitions[:2]), strict=True
+        ):
             patterns = np.concatenate([x, y[-1:]])
-            sequences.append(_once_round(np.array([numbers.setdefault(row.tobytes(), len(numbers)) for row in patterns])))
+            sequences.append(
+                _once_round(
+                    np.array([numbers.setdefault(row.tobytes(), len(numbers)) for row in patterns])
+                )
+            )
         self.patterns_ = np.array([np.frombuffer(name, dtype=np.int8) for name in numbers])
         P = len(numbers)
         keys = np.unique(np.concatenate([s[:-1] * P + s[1:] for s in sequences]))
         self.before_, self.after_ = keys // P, keys % P
-        return [Course(int(s[0]), int(s[-1]), np.searchsorted(keys, s[:-1] * P + s[1:]), bool(s[0] == s[-1])) for s in sequences]
+        return [
+            Course(
+                int(s[0]),
+                int(s[-1]),
+                np.searchsorted(keys, s[:-1] * P + s[1:]),
+                bool(s[0] == s[-1]),
+            )
+            for s in sequences
+        ]
 
     def _learn(self, courses: list[Course], model: Clones) -> tuple[Floats, Floats]:
-        """Baum-Welch until it hardly gains, then Viterbi training until no clone changes; gives `T_` and `start_`."""
+        """Baum-Welch until it hardly gains, then Viterbi training until no clone changes; gives
+        `T_` and `start_`.
+        """
         gain = float(self.tol) * sum(len(course.pairs) for course in courses)
         before = -np.inf
         for _ in range(int(self.max_steps)):
@@ -188,9 +238,14 @@ class CloneStructuredMemory(SequenceMemory):
         return model.T, np.where(begins[:, None], model.pi, used / used.sum(axis=1, keepdims=True))
 
     def _belief(self, before: Whole, belief: Floats, seen: Whole) -> Floats:
-        """Return the belief about the clones of the seen pattern, after the belief before; that of a cue if it is impossible."""
+        """Return the belief about the clones of the seen pattern, after the belief before; that of
+        a cue if it is impossible.
+        """
         new = self.start_[seen]
-        key, keys = before * len(self.patterns_) + seen, self.before_ * len(self.patterns_) + self.after_
+        key, keys = (
+            before * len(self.patterns_) + seen,
+            self.before_ * len(self.patterns_) + self.after_,
+        )
         pair = np.minimum(np.searchsorted(keys, key), len(keys) - 1)
         known = np.flatnonzero((before >= 0) & (keys[pair] == key))
         ahead = np.einsum("bc,bcd->bd", belief[known], self.T_[pair[known]])
@@ -200,15 +255,23 @@ class CloneStructuredMemory(SequenceMemory):
         return new
 
     def _most_probable(self, seen: Whole, belief: Floats) -> Whole:
-        """The most probable pattern after what is seen, the first of equals; itself if nothing follows."""
-        first, end = np.searchsorted(self.before_, seen, "left"), np.searchsorted(self.before_, seen, "right")
+        """The most probable pattern after what is seen, the first of equals; itself if nothing
+        follows.
+        """
+        first, end = (
+            np.searchsorted(self.before_, seen, "left"),
+            np.searchsorted(self.before_, seen, "right"),
+        )
         answer, best = seen.copy(), np.zeros(len(seen))
         for j in range(int((end - first).max(initial=0))):
             some = np.flatnonzero(first + j < end)
             pair = first[some] + j
             probability = np.einsum("bc,bcd->b", belief[some], self.T_[pair])
             better = probability > best[some]
-            answer[some[better]], best[some[better]] = self.after_[pair[better]], probability[better]
+            answer[some[better]], best[some[better]] = (
+                self.after_[pair[better]],
+                probability[better],
+            )
         return answer
 
     def _remedies(self) -> list[str]:
@@ -217,18 +280,25 @@ class CloneStructuredMemory(SequenceMemory):
     def _check_learned(self, arrays: dict[str, NDArray[Any]]) -> None:
         for name in ("before_", "after_"):
             if (largest := int(arrays[name].max())) >= len(arrays["patterns_"]):
-                raise ValueError(f"the array {name} names pattern {largest}, but there are {len(arrays['patterns_'])}")
+                raise ValueError(
+                    f"the array {name} names pattern {largest}, but there are "
+                    f"{len(arrays['patterns_'])}"
+                )
 
 
 def _once_round(numbers: Whole) -> Whole:
-    """Cut a sequence that continues over its own beginning where its first pattern comes again; others stay as they are."""
+    """Cut a sequence that continues over its own beginning where its first pattern comes again;
+    others stay as they are.
+    """
     again = (int(p) for p in np.flatnonzero(numbers[1:] == numbers[0]) + 1)
     period = next((p for p in again if np.array_equal(numbers[p:], numbers[:-p])), len(numbers))
     return numbers[: period + 1]
 
 
 class Course(NamedTuple):
-    """A sequence of symbols: the first and the last one, the pairs that it goes through, and whether it is a cycle."""
+    """A sequence of symbols: the first and the last one, the pairs that it goes through, and
+    whether it is a cycle.
+    """
 
     first: int
     last: int
@@ -246,16 +316,22 @@ class Clones:
     T: Floats
     """From the clones of the first symbol to those of the second, shape (G, C, C)."""
     pi: Floats
-    """The distribution of clones with which a sequence starts at each symbol, shape (symbols, C)."""
+    """The distribution of clones with which a sequence starts at each symbol, shape (symbols,
+    C).
+    """
 
     @classmethod
     def random(cls, before: Whole, symbols: int, n_clones: int, rng: np.random.Generator) -> Clones:
         """Draw transition probabilities; starts are equal."""
         T = rng.random((len(before), n_clones, n_clones))
-        return cls(before, _per_clone(T, before, symbols), np.full((symbols, n_clones), 1 / n_clones))
+        return cls(
+            before, _per_clone(T, before, symbols), np.full((symbols, n_clones), 1 / n_clones)
+        )
 
     def learn(self, courses: Sequence[Course], pseudocount: float) -> float:
-        """Make one step of Baum-Welch; returns the logarithm of the probability that the courses had before it."""
+        """Make one step of Baum-Welch; returns the logarithm of the probability that the courses
+        had before it.
+        """
         counts, starts, total = np.full_like(self.T, pseudocount), np.zeros_like(self.pi), 0.0
         for course in courses:
             shares, log_probability = self.expect(course)
@@ -266,7 +342,9 @@ class Clones:
         return total
 
     def expect(self, course: Course) -> tuple[Floats, float]:
-        """Return the probability of each pair of clones at each step, (n, C, C), given the course; and the log of its own one."""
+        """Return the probability of each pair of clones at each step, (n, C, C), given the course;
+        and the log of its own one.
+        """
         A, B, log_probability = self._messages(course)
         shares = self.T[course.pairs] * (A[:-1].swapaxes(1, 2) @ B[1:].swapaxes(1, 2))
         return shares / shares.sum(axis=(1, 2), keepdims=True), log_probability
@@ -295,7 +373,9 @@ class Clones:
         return A, B, float(log_scale + np.log(np.sum(A[n] * B[n].T)))
 
     def decide(self, courses: Sequence[Course]) -> list[Whole]:
-        """Make one step of Viterbi training: the most probable clones of each course count alone; returns them, (n + 1,) each."""
+        """Make one step of Viterbi training: the most probable clones of each course count alone;
+        returns them, (n + 1,) each.
+        """
         counts, starts, paths = np.zeros_like(self.T), np.zeros_like(self.pi), []
         for course in courses:
             path = self.most_probable(course)
@@ -306,7 +386,9 @@ class Clones:
         return paths
 
     def most_probable(self, course: Course) -> Whole:
-        """The most probable clones, (n + 1,), by the Viterbi algorithm; a cycle ends where it starts."""
+        """The most probable clones, (n + 1,), by the Viterbi algorithm; a cycle ends where it
+        starts.
+        """
         with np.errstate(divide="ignore"):
             log_T, log_pi = np.log(self.T[course.pairs]), np.log(self.pi[course.first])
         n, C = len(log_T), len(log_pi)
@@ -331,7 +413,9 @@ class Clones:
 
 
 def _per_clone(counts: Floats, before: Whole, symbols: int) -> Floats:
-    """Divide counts, (G, C, C), by the sum over all that follows a clone; zero for one that is never used."""
+    """Divide counts, (G, C, C), by the sum over all that follows a clone; zero for one that is
+    never used.
+    """
     totals = np.zeros((symbols, counts.shape[1]))
     np.add.at(totals, before, counts.sum(axis=2))
     return np.asarray(counts / np.where(totals > 0, totals, 1.0)[before][:, :, None])

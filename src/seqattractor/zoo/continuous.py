@@ -1,4 +1,6 @@
-"""ContinuousMemory: real-valued states that run in continuous time, and patterns that are read out of them."""
+"""ContinuousMemory: real-valued states that run in continuous time, and patterns that are read out
+of them.
+"""
 
 from __future__ import annotations
 
@@ -18,11 +20,13 @@ _MOST_STEPS = 10_000  # of integration; every step of recall takes that many
 
 
 class ContinuousMemory(SequenceMemory):
-    """A memory whose state is real-valued and runs in continuous time; +-1 patterns are read out of it at regular times.
+    """A memory whose state is real-valued and runs in continuous time; +-1 patterns are read out of
+    it at regular times.
 
-    A subclass defines how the state begins from a cue (`_begin`), its velocity (`_velocity`), and how patterns are read out of it
-    (`_read_out`). A state is one flat row of K numbers for each run; its first N numbers belong to the units, one each, unless
-    the subclass overrides that (`_impose`, `_activity_in`). The equations are integrated by Euler's method in equal steps of at
+    A subclass defines how the state begins from a cue (`_begin`), its velocity (`_velocity`), and
+    how patterns are read out of it (`_read_out`). A state is one flat row of K numbers for each
+    run; its first N numbers belong to the units, one each, unless the subclass overrides that
+    (`_impose`, `_activity_in`). The equations are integrated by Euler's method in equal steps of at
     most `dt`, so that the same cue gives the same path on any machine.
     """
 
@@ -31,7 +35,9 @@ class ContinuousMemory(SequenceMemory):
 
     @abstractmethod
     def _begin(self, cues: States) -> States:
-        """Return the states in which runs begin from cues: (B, N) -> (B, K). Cues are +-1, or any real numbers in `activity`."""
+        """Return the states in which runs begin from cues: (B, N) -> (B, K). Cues are +-1, or any
+        real numbers in `activity`.
+        """
 
     @abstractmethod
     def _velocity(self, states: States) -> States:
@@ -42,7 +48,9 @@ class ContinuousMemory(SequenceMemory):
         """Return the patterns that are read out of the states: (B, K) -> (B, N)."""
 
     def _impose(self, states: States, patterns: Patterns, where: NDArray[np.bool_]) -> None:
-        """Return units new values from outside, as a cue would; slow variables stay. `patterns` and `where`: (B, N)."""
+        """Return units new values from outside, as a cue would; slow variables stay. `patterns` and
+        `where`: (B, N).
+        """
         N = self.n_features_in_
         np.copyto(states[:, :N], self._begin(patterns.astype(np.float64))[:, :N], where=where)
 
@@ -55,7 +63,9 @@ class ContinuousMemory(SequenceMemory):
         return self._begin(states.astype(np.float64))
 
     def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:
-        """Run for one read-out interval and read patterns out, (B, N) -> (B, N); changes `memory`."""
+        """Run for one read-out interval and read patterns out, (B, N) -> (B, N); changes
+        `memory`.
+        """
         carried: States = self.start(states) if memory is None else memory
         changed = self._read_out(carried) != states
         if changed.any():  # by noise
@@ -94,7 +104,9 @@ class ContinuousMemory(SequenceMemory):
         if state is not None:
             given = self._as_rows(state, states.shape[1], "state")[0]
             if len(given) != len(states):
-                raise ValueError(f"there are {len(given)} states for {len(states)} cues; give one for each.")
+                raise ValueError(
+                    f"there are {len(given)} states for {len(states)} cues; give one for each."
+                )
             states = given
         steps = check_count(steps, "steps", 0)
         first = self._activity_in(states)
@@ -107,18 +119,26 @@ class ContinuousMemory(SequenceMemory):
         return path[0] if single else path
 
     def _check_times(self, *more: str) -> None:
-        """Reject steps of time that make no sense; `check_parameters` of a subclass calls this, with the names of other times."""
+        """Reject steps of time that make no sense; `check_parameters` of a subclass calls this,
+        with the names of other times.
+        """
         for name in ("read_out_interval", *more):
-            step = min(check_positive(self.read_out_interval, "read_out_interval"), check_positive(self.dt, "dt"))
+            step = min(
+                check_positive(self.read_out_interval, "read_out_interval"),
+                check_positive(self.dt, "dt"),
+            )
             if (time := check_positive(getattr(self, name), name)) > _MOST_STEPS * step:
                 raise ValueError(
-                    f"{name} must be at most {_MOST_STEPS} steps of integration, but it is {time:g} with dt = {self.dt:g}."
+                    f"{name} must be at most {_MOST_STEPS} steps of integration, but it is "
+                    f"{time:g} with dt = {self.dt:g}."
                 )
 
     def _steps(self) -> tuple[int, float]:
         """Return the number of integration steps in a read-out interval, and their length."""
         interval = float(self.read_out_interval)
-        steps = max(1, int(np.ceil(round(interval / float(self.dt), 9))))  # without the rounding, 0.3 / 0.1 would take four
+        steps = max(
+            1, int(np.ceil(round(interval / float(self.dt), 9)))
+        )  # without the rounding, 0.3 / 0.1 would take four
         return steps, interval / steps
 
     def _run_on(self, states: States) -> None:
@@ -128,14 +148,20 @@ class ContinuousMemory(SequenceMemory):
             for _ in range(steps):
                 states += step * self._velocity(states)
         if not (np.abs(states) < LARGEST).all():
-            raise ValueError(f"the activity of {type(self).__name__} grows without bound; lower dt, or the gains.")
+            raise ValueError(
+                f"the activity of {type(self).__name__} grows without bound; lower dt, or the "
+                "gains."
+            )
 
     def _as_rows(self, values: ArrayLike, width: int, name: str) -> tuple[States, bool]:
         """Check one row of finite numbers or a batch of them and give a copy as (B, width)."""
         array = as_numbers(values, name).astype(np.float64)
         single = array.ndim == 1
         if array.ndim not in (1, 2) or array.shape[-1] != width or not array.size:
-            raise ValueError(f"the {name} has the shape {array.shape}, but this network takes ({width},), or (batch, {width}).")
+            raise ValueError(
+                f"the {name} has the shape {array.shape}, but this network takes ({width},), or "
+                f"(batch, {width})."
+            )
         if not (np.abs(array) < LARGEST).all():
             raise ValueError(f"the {name} must hold finite numbers.")
         return np.atleast_2d(array), single

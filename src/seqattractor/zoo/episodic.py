@@ -1,4 +1,6 @@
-"""General sequential episodic memories: a delayed signal calls the next pattern (Karuvally et al. 2023)."""
+"""General sequential episodic memories: a delayed signal calls the next pattern (Karuvally et al.
+2023).
+"""
 
 from __future__ import annotations
 
@@ -23,10 +25,11 @@ _MOST_READ_OUTS = 10_000  # from one pattern to the next
 
 @dataclass(eq=False, repr=False)
 class DelayedMemory(ContinuousMemory, OnlineMemory):
-    """Features V_f that are drawn to stored patterns, and a delayed signal V_d that calls the successor of where they were.
+    """Features V_f that are drawn to stored patterns, and a delayed signal V_d that calls the
+    successor of where they were.
 
-    A state is [V_f, V_d], (B, 2 N). A subclass defines what the features are drawn to (`_drive`), and what the delayed
-    signal follows (`_signal`).
+    A state is [V_f, V_d], (B, 2 N). A subclass defines what the features are drawn to (`_drive`),
+    and what the delayed signal follows (`_signal`).
     """
 
     _gains: ClassVar[tuple[str, ...]]
@@ -50,7 +53,9 @@ class DelayedMemory(ContinuousMemory, OnlineMemory):
 
     @abstractmethod
     def _strength_of_holding(self) -> float:
-        """Return r, how strongly a pattern holds itself, as a share of how strongly it calls the next one."""
+        """Return r, how strongly a pattern holds itself, as a share of how strongly it calls the
+        next one.
+        """
 
     def _init_learning(self, transitions: Transitions) -> None:
         self._store(transitions.inputs[:0], np.zeros((0, 0), dtype=np.int8))
@@ -59,7 +64,9 @@ class DelayedMemory(ContinuousMemory, OnlineMemory):
         """Store every pattern once, and an edge of the graph for each transition."""
         known = {x.tobytes(): k for k, x in enumerate(self.patterns_)}
         new = []
-        for x in np.stack([transitions.inputs, transitions.targets], axis=1).reshape(-1, self.n_features_in_):
+        for x in np.stack([transitions.inputs, transitions.targets], axis=1).reshape(
+            -1, self.n_features_in_
+        ):
             if x.tobytes() not in known:
                 known[x.tobytes()] = len(known)
                 new.append(x)
@@ -68,7 +75,12 @@ class DelayedMemory(ContinuousMemory, OnlineMemory):
         graph[: len(self.graph_), : len(self.graph_)] = self.graph_
         for x, y in zip(transitions.inputs, transitions.targets, strict=True):
             graph[known[x.tobytes()], known[y.tobytes()]] = 1
-        self._store(np.concatenate([self.patterns_, np.array(new, dtype=np.int8).reshape(-1, self.n_features_in_)]), graph)
+        self._store(
+            np.concatenate(
+                [self.patterns_, np.array(new, dtype=np.int8).reshape(-1, self.n_features_in_)]
+            ),
+            graph,
+        )
 
     def traits(self) -> Traits:
         """Return the traits: patterns are set, not learned, with a hidden unit each; it dwells."""
@@ -79,7 +91,10 @@ class DelayedMemory(ContinuousMemory, OnlineMemory):
             local=True,
             dwells=True,
             steps_per_pattern=self._longest_stay(),
-            note="no learning: one hidden unit with fixed weights for each pattern, and an edge for each transition",
+            note=(
+                "no learning: one hidden unit with fixed weights for each pattern, and an edge for "
+                "each transition"
+            ),
         )
 
     def check_parameters(self) -> None:
@@ -95,7 +110,9 @@ class DelayedMemory(ContinuousMemory, OnlineMemory):
     def _velocity(self, states: States) -> States:
         features, delayed = np.hsplit(states, 2)
         of_features = (self._drive(features, delayed) - features) / float(self.T_f)
-        return np.concatenate([of_features, (self._signal(features) - delayed) / float(self.T_d)], axis=1)
+        return np.concatenate(
+            [of_features, (self._signal(features) - delayed) / float(self.T_d)], axis=1
+        )
 
     def _read_out(self, states: States) -> Patterns:
         patterns: Patterns = sign(states[:, : self.n_features_in_])
@@ -104,7 +121,9 @@ class DelayedMemory(ContinuousMemory, OnlineMemory):
     def _longest_stay(self) -> int:
         """Return the largest number of read-outs from one pattern to the next."""
         # The delayed signal of the cue fades as e = exp(-t / T_d); it is left at r + e = 1 - e.
-        r = min(self._strength_of_holding(), 0.999)  # patterns that are held for ever are not waited for
+        r = min(
+            self._strength_of_holding(), 0.999
+        )  # patterns that are held for ever are not waited for
         longest = float(self.T_d) * np.log(2 / (1 - r)) + 5 * float(self.T_f)
         return int(min(np.ceil(longest / float(self.read_out_interval)) + 1, _MOST_READ_OUTS))
 
@@ -117,8 +136,12 @@ class DelayedMemory(ContinuousMemory, OnlineMemory):
         self._ready: tuple[States, States] | None = None
 
     def _as_numbers(self) -> tuple[States, States]:
-        """Xi^T and (Xi Phi)^T, (P, N) each, as numbers for linear algebra: the patterns, and what precedes each."""
-        ready: tuple[States, States] | None = getattr(self, "_ready", None)  # a loaded network has none yet
+        """Xi^T and (Xi Phi)^T, (P, N) each, as numbers for linear algebra: the patterns, and what
+        precedes each.
+        """
+        ready: tuple[States, States] | None = getattr(
+            self, "_ready", None
+        )  # a loaded network has none yet
         if ready is None:
             patterns: States = self.patterns_.astype(np.float64) * self._length()
             preceding: States = self.graph_.T.astype(np.float64) @ patterns
@@ -155,7 +178,8 @@ class EpisodicMemory(DelayedMemory):
         return np.asarray(np.sum(hidden**2, axis=1) / 2)
 
     def energy(self, features: ArrayLike, delayed: ArrayLike) -> States:
-        """Return the energy, which falls along the path of the features as long as the delayed signal stands still.
+        """Return the energy, which falls along the path of the features as long as the delayed
+        signal stands still.
 
         With the hidden units in equilibrium, V_h = sqrt(a_s) Xi^T s_f + a_c Phi^T Xi^T V_d::
 
@@ -184,8 +208,14 @@ class EpisodicMemory(DelayedMemory):
         V_f, single = self._as_rows(features, self.n_features_in_, "features")
         V_d, _ = self._as_rows(delayed, self.n_features_in_, "delayed")
         if len(V_d) != len(V_f):
-            raise ValueError(f"there are {len(V_d)} delayed signals for {len(V_f)} features; give one for each.")
-        E = np.sum(V_f * self._s_f(V_f), axis=1) - self._L_f(V_f) - self._L_h(self._hidden(V_f, V_d))
+            raise ValueError(
+                f"there are {len(V_d)} delayed signals for {len(V_f)} features; give one for each."
+            )
+        E = (
+            np.sum(V_f * self._s_f(V_f), axis=1)
+            - self._L_f(V_f)
+            - self._L_h(self._hidden(V_f, V_d))
+        )
         return np.asarray(E[0] if single else E)
 
     def _hidden(self, features: States, delayed: States) -> States:
@@ -194,7 +224,11 @@ class EpisodicMemory(DelayedMemory):
         return float(np.sqrt(self.a_s)) * held + float(self.a_c) * called
 
     def _drive(self, features: States, delayed: States) -> States:
-        drive: States = float(np.sqrt(self.a_s)) * self._s_h(self._hidden(features, delayed)) @ self._as_numbers()[0]
+        drive: States = (
+            float(np.sqrt(self.a_s))
+            * self._s_h(self._hidden(features, delayed))
+            @ self._as_numbers()[0]
+        )
         return drive
 
     def _signal(self, features: States) -> States:
@@ -207,28 +241,32 @@ class EpisodicMemory(DelayedMemory):
 @final
 @dataclass(eq=False, repr=False)
 class DenseEpisodicMemory(EpisodicMemory):
-    """A dense memory in continuous time, whose delayed signal calls the next pattern (DSEM; Karuvally et al. 2023).
+    """A dense memory in continuous time, whose delayed signal calls the next pattern (DSEM;
+    Karuvally et al. 2023).
 
-    With the stored patterns as columns of Xi, the graph Phi of their order, features V_f, delayed signal V_d and hidden units V_h
-    in equilibrium::
+    With the stored patterns as columns of Xi, the graph Phi of their order, features V_f, delayed
+    signal V_d and hidden units V_h in equilibrium::
 
         V_h = sqrt(a_s) Xi^T V_f + a_c Phi^T Xi^T V_d
         T_f dV_f/dt = sqrt(a_s) Xi softmax(gain V_h) - V_f        T_d dV_d/dt = b_d V_f - V_d
 
-    The features are drawn to a pattern and stay there until the delayed signal has moved the minimum of `energy` to the next one.
-    The last pattern of an open sequence is held for ever. Patterns are read out as sign(V_f).
+    The features are drawn to a pattern and stay there until the delayed signal has moved the
+    minimum of `energy` to the next one. The last pattern of an open sequence is held for ever.
+    Patterns are read out as sign(V_f).
 
     Parameters
     ----------
     a_s, a_c, b_d : float
-        The strengths with which patterns hold themselves and call the next, and of the delayed signal.
+        The strengths with which patterns hold themselves and call the next, and of the delayed
+        signal.
     gain : float
         Of the softmax.
     T_f, T_d : float
         The time constants of features and delayed signal.
     dt, read_out_interval : float
-        The largest step of Euler's method, and the time between two steps of `recall`. A run starts with V_d = b_d V_f. (The
-        authors start with V_d = 0, which holds the cue first: pass `activity` that state.)
+        The largest step of Euler's method, and the time between two steps of `recall`. A run starts
+        with V_d = b_d V_f. (The authors start with V_d = 0, which holds the cue first: pass
+        `activity` that state.)
     on_conflict : {"raise", "learn"}
         As in `SequenceAttractor`. Where a pattern has two successors, both are called.
 
@@ -241,8 +279,9 @@ class DenseEpisodicMemory(EpisodicMemory):
 
     Notes
     -----
-    Equations and defaults are those of the authors' notes and code. Their article names a polynomial instead of the softmax; its
-    exponent was not verified. Memories are set; the online rule for the graph in their code is not here.
+    Equations and defaults are those of the authors' notes and code. Their article names a
+    polynomial instead of the softmax; its exponent was not verified. Memories are set; the online
+    rule for the graph in their code is not here.
 
     References
     ----------
@@ -273,10 +312,11 @@ class DenseEpisodicMemory(EpisodicMemory):
 @final
 @dataclass(eq=False, repr=False)
 class LinearEpisodicMemory(EpisodicMemory):
-    """A Hopfield network in continuous time, whose delayed signal calls the next pattern (LISEM; Karuvally et al. 2023).
+    """A Hopfield network in continuous time, whose delayed signal calls the next pattern (LISEM;
+    Karuvally et al. 2023).
 
-    With the stored patterns, divided by sqrt(N), as columns of Xi, the graph Phi of their order, features V_f, delayed signal V_d
-    and linear hidden units V_h in equilibrium::
+    With the stored patterns, divided by sqrt(N), as columns of Xi, the graph Phi of their order,
+    features V_f, delayed signal V_d and linear hidden units V_h in equilibrium::
 
         V_h = sqrt(a_s) Xi^T tanh(gain V_f) + a_c Phi^T Xi^T V_d
         T_f dV_f/dt = sqrt(a_s) Xi V_h - V_f        T_d dV_d/dt = b_d tanh(gain V_f) - V_d
@@ -319,4 +359,6 @@ class LinearEpisodicMemory(EpisodicMemory):
 
     def _L_f(self, features: States) -> States:
         scaled = np.abs(float(self.gain) * features)
-        return np.asarray(np.sum(scaled + np.log1p(np.exp(-2 * scaled)) - np.log(2), axis=1) / float(self.gain))  # ln cosh
+        return np.asarray(
+            np.sum(scaled + np.log1p(np.exp(-2 * scaled)) - np.log(2), axis=1) / float(self.gain)
+        )  # ln cosh

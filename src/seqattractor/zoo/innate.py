@@ -1,6 +1,8 @@
-"""InnateTrajectoryMemory: a chaotic rate network that learns to repeat what it does by itself (Laje & Buonomano 2013).
+"""InnateTrajectoryMemory: a chaotic rate network that learns to repeat what it does by itself (Laje
+& Buonomano 2013).
 
-The rule is recursive least squares, as in `PinnedRateMemory`, but every plastic neuron has a P of its own, over its own inputs.
+The rule is recursive least squares, as in `PinnedRateMemory`, but every plastic neuron has a P of
+its own, over its own inputs.
 """
 
 from __future__ import annotations
@@ -32,16 +34,19 @@ _DELTA = 1.0  # P starts as I / delta; the strength of the ridge
 @final
 @dataclass(eq=False, repr=False)
 class InnateTrajectoryMemory(ContinuousMemory):
-    """Innate training: the path that a random network takes after a cue is made stable, and patterns are read off it.
+    """Innate training: the path that a random network takes after a cue is made stable, and
+    patterns are read off it.
 
-    M rate units with sparse random couplings of strength g > 1, r = tanh(x), which by itself is chaos::
+    M rate units with sparse random couplings of strength g > 1, r = tanh(x), which by itself is
+    chaos::
 
         tau dx/dt = -x + W r + W_in y
 
-    The cue is shown as an input pulse y. The path that follows without any noise is the target; then the incoming weights of
-    `plastic_fraction` of the neurons learn, by recursive least squares while the network runs with noise, to come back to
-    it. Patterns are read out as sign(W_out r), one per `read_out_interval`; W_out is what recursive least squares over noisy
-    runs come to, which is ridge regression.
+    The cue is shown as an input pulse y. The path that follows without any noise is the target;
+    then the incoming weights of `plastic_fraction` of the neurons learn, by recursive least squares
+    while the network runs with noise, to come back to it. Patterns are read out as sign(W_out r),
+    one per `read_out_interval`; W_out is what recursive least squares over noisy runs come to,
+    which is ridge regression.
 
     The equations and constants are those of a published replication; that the cue itself is the
     input is ours. Noise on its answers does not reach the network. After the end of a sequence
@@ -58,13 +63,15 @@ class InnateTrajectoryMemory(ContinuousMemory):
     trials : int
         How often each sequence is practised; the read-out then learns from as many runs.
     noise : float
-        Standard deviation of the noise current while practising; besides, up to a tenth of the units of the cue are flipped.
+        Standard deviation of the noise current while practising; besides, up to a tenth of the
+        units of the cue are flipped.
     pulse : float
         How long the cue is shown, in ms.
     tau, dt, read_out_interval : float
         Time constant, step of integration, and the time from one pattern to the next, in ms.
     on_conflict, random_state
-        As in `SequenceAttractor`. The state encodes the time since the cue, so that a pattern may have different successors.
+        As in `SequenceAttractor`. The state encodes the time since the cue, so that a pattern may
+        have different successors.
 
     Attributes
     ----------
@@ -74,7 +81,8 @@ class InnateTrajectoryMemory(ContinuousMemory):
 
     References
     ----------
-    R. Laje and D. Buonomano, Robust timing and motor patterns by taming chaos in recurrent neural networks, 2013.
+    R. Laje and D. Buonomano, Robust timing and motor patterns by taming chaos in recurrent neural
+    networks, 2013.
 
     Examples
     --------
@@ -110,11 +118,18 @@ class InnateTrajectoryMemory(ContinuousMemory):
         stores_patterns=False,
         online=True,
         local=False,
-        note="is shown the cue once, so that noise on what it answers does not reach it; goes through a sequence once",
+        note=(
+            "is shown the cue once, so that noise on what it answers does not reach it; goes "
+            "through a sequence once"
+        ),
     )
 
-    def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
-        """Record what the network does by itself, practise it, and learn to read patterns off it."""
+    def fit_transitions(
+        self, transitions: Transitions, callback: ProgressCallback | None = None
+    ) -> tuple[int, int]:
+        """Record what the network does by itself, practise it, and learn to read patterns off
+        it.
+        """
         rng, M, N = as_generator(self.random_state), int(self.n_hidden), self.n_features_in_
         check_memory(16 * M * (M + N), f"a network of {M} recurrent neurons")
         wiring = draw_wiring(M, _DENSITY, float(self.g), rng)
@@ -126,21 +141,30 @@ class InnateTrajectoryMemory(ContinuousMemory):
         n_plastic, K = round(float(self.plastic_fraction) * M), wiring.weights.shape[1]
         check_memory(8 * n_plastic * K * K, f"least squares for {n_plastic} neurons")
         P = np.tile(np.eye(K) / _DELTA, (n_plastic, 1, 1))
-        wanted = [self._run(wiring, cue, steps, None) for cue, steps in zip(cues, lasting, strict=True)]
+        wanted = [
+            self._run(wiring, cue, steps, None) for cue, steps in zip(cues, lasting, strict=True)
+        ]
         distances = []
         for trial in range(int(self.trials)):
             for k, cue in enumerate(cues):
                 rates = self._run(wiring, self._flipped(cue, rng), lasting[k], rng, wanted[k], P)
-                distances.append(float(np.abs(rates - wanted[k])[:, :n_plastic].mean()) if n_plastic else 0.0)
+                distances.append(
+                    float(np.abs(rates - wanted[k])[:, :n_plastic].mean()) if n_plastic else 0.0
+                )
             if callback is not None and callback(trial + 1, 0, 0):
                 break
         samples = [
-            (self._run(wiring, self._flipped(X[0], rng), lasting[k], rng)[steps - 1 :: steps], X[1:])
+            (
+                self._run(wiring, self._flipped(X[0], rng), lasting[k], rng)[steps - 1 :: steps],
+                X[1:],
+            )
             for _ in range(int(self.trials))
             for k, X in enumerate(sequences)
         ]
         r, x = (np.concatenate(part).astype(np.float64) for part in zip(*samples, strict=True))
-        self.W_out_ = np.asarray(np.linalg.solve(r.T @ r + _DELTA * np.eye(M), r.T @ x).T, dtype=np.float64)
+        self.W_out_ = np.asarray(
+            np.linalg.solve(r.T @ r + _DELTA * np.eye(M), r.T @ x).T, dtype=np.float64
+        )
         self.W_ = wiring.matrix()
         self.trajectory_errors_ = np.array(distances).reshape(-1, len(cues)).mean(axis=1)
         if not np.isfinite(self.W_).all():
@@ -176,7 +200,9 @@ class InnateTrajectoryMemory(ContinuousMemory):
         check_positive(self.tau, "tau")
         check_not_negative(self.noise, "noise")
         if check_not_negative(self.plastic_fraction, "plastic_fraction") > 1:
-            raise ValueError(f"plastic_fraction must be at most 1, but it is {self.plastic_fraction:g}.")
+            raise ValueError(
+                f"plastic_fraction must be at most 1, but it is {self.plastic_fraction:g}."
+            )
         self._check_times("pulse")
 
     def _pulse_steps(self) -> int:
@@ -196,7 +222,9 @@ class InnateTrajectoryMemory(ContinuousMemory):
         wanted: States | None = None,
         P: States | None = None,
     ) -> States:
-        """Run from a cue, with noise from `rng`, and learn where there is something wanted; returns the rates after the pulse."""
+        """Run from a cue, with noise from `rng`, and learn where there is something wanted; returns
+        the rates after the pulse.
+        """
         M, pulse, tau = len(wiring.weights), self._pulse_steps(), float(self.tau) / self._steps()[1]
         x, drive = np.zeros(M), np.zeros((pulse + steps, M))
         if rng is not None and self.noise:
@@ -209,7 +237,9 @@ class InnateTrajectoryMemory(ContinuousMemory):
 
 
 class Wiring(NamedTuple):
-    """The incoming connections of each neuron, with places that are not used at the end of each row."""
+    """The incoming connections of each neuron, with places that are not used at the end of each
+    row.
+    """
 
     weights: States
     """Shape (M, K)."""
@@ -227,7 +257,9 @@ class Wiring(NamedTuple):
 
 
 def draw_wiring(M: int, probability: float, g: float, rng: np.random.Generator) -> Wiring:
-    """Connections with a probability, none to itself, of normal weights with the variance g^2 / (probability M)."""
+    """Connections with a probability, none to itself, of normal weights with the variance g^2 /
+    (probability M).
+    """
     there = rng.random((M, M)) < probability
     np.fill_diagonal(there, False)
     counts = there.sum(axis=1)
@@ -239,7 +271,15 @@ def draw_wiring(M: int, probability: float, g: float, rng: np.random.Generator) 
     return Wiring(weights, sources, counts)
 
 
-def run_innate(wiring: Wiring, drive: States, wanted: States, P: States, x: States, tau: float, every: int = _EVERY) -> States:
+def run_innate(
+    wiring: Wiring,
+    drive: States,
+    wanted: States,
+    P: States,
+    x: States,
+    tau: float,
+    every: int = _EVERY,
+) -> States:
     """Run sparse tanh neurons, tau dx/dt = -x + W r + drive, and train them; returns all r.
 
     `wanted` (steps, n) are rates of plastic neurons; (0, n) does not train. Changes weights, P, x.

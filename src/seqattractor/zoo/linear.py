@@ -1,4 +1,6 @@
-"""Networks without hidden neurons whose weights are one formula: the Hebbian network, and the pseudo-inverse rule."""
+"""Networks without hidden neurons whose weights are one formula: the Hebbian network, and the
+pseudo-inverse rule.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,8 @@ class HebbianMemory(OnlineMemory):
 
     References
     ----------
-    S.-I. Amari, Learning patterns and pattern sequences by self-organizing nets of threshold elements, 1972.
+    S.-I. Amari, Learning patterns and pattern sequences by self-organizing nets of threshold
+    elements, 1972.
 
     Examples
     --------
@@ -114,9 +117,14 @@ class PseudoInverseMemory(SequenceMemory):
     _values: ClassVar[dict[str, str]] = {"n_iter_": "size E", "converged_": "flag"}
     _traits = Traits(weights=("W_",), stores_patterns=False, online=False, local=False)
 
-    def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
+    def fit_transitions(
+        self, transitions: Transitions, callback: ProgressCallback | None = None
+    ) -> tuple[int, int]:
         """Solve for the weights in one go."""
-        inputs, targets = transitions.inputs.astype(np.float64), transitions.targets.astype(np.float64)
+        inputs, targets = (
+            transitions.inputs.astype(np.float64),
+            transitions.targets.astype(np.float64),
+        )
         self.W_ = exact_rows(targets.T @ np.linalg.pinv(inputs.T))
         wrong = int(self._wrong_units(transitions).sum())
         self.visible_errors_, self.n_iter_, self.converged_ = np.array([wrong]), 1, wrong == 0

@@ -21,10 +21,11 @@ _OVERLAPS = 4_000_000  # of states with patterns that are held at a time
 class LookupMemory(OnlineMemory):
     """A look-up table: find the stored pattern nearest to the state and answer with its successor.
 
-    It is not a neural network but a yardstick for them: nothing that has seen only these patterns can do better from a cue with
-    random flips. With ``order=k`` it is an n-gram model that looks at the last k patterns. Between equally near
-    patterns, and between several successors of one pattern (``on_conflict="learn"``), the most frequent transition wins, then
-    the one that was seen first.
+    It is not a neural network but a yardstick for them: nothing that has seen only these patterns
+    can do better from a cue with random flips. With ``order=k`` it is an n-gram model that looks at
+    the last k patterns. Between equally near patterns, and between several successors of one
+    pattern (``on_conflict="learn"``), the most frequent transition wins, then the one that was seen
+    first.
 
     Parameters
     ----------
@@ -52,7 +53,11 @@ class LookupMemory(OnlineMemory):
     on_conflict: Literal["raise", "learn"] = "raise"
 
     deterministic = True
-    _arrays: ClassVar[dict[str, str]] = {"patterns_": "pattern T kN", "successors_": "pattern T N", "counts_": "count T"}
+    _arrays: ClassVar[dict[str, str]] = {
+        "patterns_": "pattern T kN",
+        "successors_": "pattern T N",
+        "counts_": "count T",
+    }
     _traits = Traits(
         weights=("patterns_", "successors_"),
         stores_patterns=True,
@@ -62,10 +67,15 @@ class LookupMemory(OnlineMemory):
     )
 
     def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:
-        """Return the successor of the stored pattern nearest to each state: (B, order * N) -> (B, N)."""
-        # Overlaps are whole numbers, and exact; the frequency, below 1, decides between equals, then the order of
-        # the table, since argmax takes the first.
-        nearest, seen = np.empty(len(states), dtype=np.int64), self.counts_ / (self.counts_.sum() + 1.0)
+        """Return the successor of the stored pattern nearest to each state: (B, order * N) -> (B,
+        N).
+        """
+        # Overlaps are whole numbers, and exact; the frequency, below 1, decides between equals,
+        # then the order of the table, since argmax takes the first.
+        nearest, seen = (
+            np.empty(len(states), dtype=np.int64),
+            self.counts_ / (self.counts_.sum() + 1.0),
+        )
         for rows in pieces(len(states), _OVERLAPS // len(self.patterns_) + 1):
             nearest[rows] = np.argmax(field(self.patterns_, states[rows]) + seen, axis=1)
         return np.asarray(self.successors_[nearest])
@@ -75,12 +85,19 @@ class LookupMemory(OnlineMemory):
         self.counts_ = np.zeros(0, dtype=np.int64)
 
     def _present(self, transitions: Transitions) -> None:
-        """Store every different transition once, in the order in which they came, with its count."""
+        """Store every different transition once, in the order in which they came, with its
+        count.
+        """
         inputs = np.concatenate([self.patterns_, transitions.inputs])
         targets = np.concatenate([self.successors_, transitions.targets])
         counts = np.concatenate([self.counts_, np.ones(len(transitions.inputs), dtype=np.int64)])
         rows: dict[bytes, int] = {}
-        number = np.array([rows.setdefault(x.tobytes() + y.tobytes(), len(rows)) for x, y in zip(inputs, targets, strict=True)])
+        number = np.array(
+            [
+                rows.setdefault(x.tobytes() + y.tobytes(), len(rows))
+                for x, y in zip(inputs, targets, strict=True)
+            ]
+        )
         first = np.unique(number, return_index=True)[1]
         self.patterns_, self.successors_ = inputs[first], targets[first]
         self.counts_ = np.bincount(number, weights=counts).astype(np.int64)

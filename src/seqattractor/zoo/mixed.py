@@ -1,4 +1,6 @@
-"""MixedSequenceMemory: a dense memory that holds each pattern for some steps before it calls the next (MixedNet)."""
+"""MixedSequenceMemory: a dense memory that holds each pattern for some steps before it calls the
+next (MixedNet).
+"""
 
 from __future__ import annotations
 
@@ -16,31 +18,42 @@ _LARGEST_BETA = 300.0  # exp(-2 beta) must not vanish in float64
 
 
 def _interaction(kind: str, degree: int, beta: float, steps: int) -> Interaction:
-    """An interaction; what its kind does not read is left out, so that two which do the same are equal."""
-    return Interaction(kind, degree, 1.0, steps) if kind == "polynomial" else Interaction(kind, 1, float(beta), steps)
+    """An interaction; what its kind does not read is left out, so that two which do the same are
+    equal.
+    """
+    return (
+        Interaction(kind, degree, 1.0, steps)
+        if kind == "polynomial"
+        else Interaction(kind, 1, float(beta), steps)
+    )
 
 
 @final
 @dataclass(eq=False, repr=False)
 class MixedSequenceMemory(PatternStore):
-    """The MixedNet of Chaudhry et al.: the state is held by its own pattern, and driven on by what it was some steps ago.
+    """The MixedNet of Chaudhry et al.: the state is held by its own pattern, and driven on by what
+    it was some steps ago.
 
-    With the overlaps m of the state and mbar of its average over the last `slow_steps` steps (see `DenseSequenceMemory`)::
+    With the overlaps m of the state and mbar of its average over the last `slow_steps` steps (see
+    `DenseSequenceMemory`)::
 
         S_i' = sign sum_mu [ xi_i^mu f_S(m_i^mu) + slow_weight xi_i^{mu+1} f_A(mbar_i^mu) ]
 
-    f_S and f_A may be different functions, defined as in `DenseSequenceMemory`; a softmax is divided by its sum over mu.
+    f_S and f_A may be different functions, defined as in `DenseSequenceMemory`; a softmax is
+    divided by its sum over mu.
 
     Parameters
     ----------
     interaction, degree, beta, pseudo_inverse, self_overlap
-        As in `DenseSequenceMemory`; `interaction`, `degree` and `beta` are those of f_S, the part that holds the pattern.
+        As in `DenseSequenceMemory`; `interaction`, `degree` and `beta` are those of f_S, the part
+        that holds the pattern.
     slow_interaction, slow_degree, slow_beta
         Those of f_A, the part that calls the next pattern; each by default the same as of f_S.
     slow_weight : float
         lambda, by which the slow part outweighs the fast one.
     slow_steps : int
-        tau, the number of steps over which the slow part averages. Recall starts as if the cue had been there for that long.
+        tau, the number of steps over which the slow part averages. Recall starts as if the cue had
+        been there for that long.
     on_conflict : {"raise", "learn"}
         As in `SequenceAttractor`.
 
@@ -82,11 +95,15 @@ class MixedSequenceMemory(PatternStore):
     _dwells = True
 
     def start(self, states: Patterns) -> Patterns:
-        """Return the last `slow_steps` states of a run, as if the cue had been there all the time: (B, N) -> (B, tau, N)."""
+        """Return the last `slow_steps` states of a run, as if the cue had been there all the time:
+        (B, N) -> (B, tau, N).
+        """
         return np.repeat(states[:, None], self.slow_steps, axis=1)
 
     def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:
-        """Return the pattern after each state, (B, N) -> (B, N); `memory` holds the last states and is changed."""
+        """Return the pattern after each state, (B, N) -> (B, N); `memory` holds the last states and
+        is changed.
+        """
         past = remember(self.start(states) if memory is None else memory, states)
         hold, call = self._interactions()
         held = Call(hold, states.astype(np.int32) * self.slow_steps, "patterns_")
@@ -98,14 +115,18 @@ class MixedSequenceMemory(PatternStore):
         check_count(self.slow_steps, "slow_steps", 1, MOST_STEPS)
         check_not_negative(self.slow_weight, "slow_weight")
         if self.slow_interaction is not None:
-            check_choice(self.slow_interaction, "slow_interaction", ("polynomial", "exponential", "softmax"))
+            check_choice(
+                self.slow_interaction, "slow_interaction", ("polynomial", "exponential", "softmax")
+            )
         if self.slow_degree is not None:
             check_count(self.slow_degree, "slow_degree")
         if self.slow_beta is not None:
             check_positive(self.slow_beta, "slow_beta")
         for name, one in zip(("beta", "slow_beta"), self._interactions(), strict=True):
             if one.kind != "polynomial" and one.beta > _LARGEST_BETA:
-                raise ValueError(f"{name} must be at most {_LARGEST_BETA:g}, but it is {one.beta:g}.")
+                raise ValueError(
+                    f"{name} must be at most {_LARGEST_BETA:g}, but it is {one.beta:g}."
+                )
 
     def _interactions(self) -> list[Interaction]:
         """f_S and f_A."""

@@ -1,4 +1,5 @@
-"""PinnedRateMemory: a random rate network of which a part of the weights is trained to follow a sequence (Rajan et al. 2016).
+"""PinnedRateMemory: a random rate network of which a part of the weights is trained to follow a
+sequence (Rajan et al. 2016).
 
 The rule is recursive least squares (`least_squares_step`): weights w on inputs r with the wanted f
 change by -c (w . r - f) k. One P, at first I / alpha, serves all units.
@@ -28,18 +29,20 @@ from seqattractor.zoo.continuous import ContinuousMemory, States
 @final
 @dataclass(eq=False, repr=False)
 class PinnedRateMemory(ContinuousMemory):
-    """Partial in-network training (PINning): recursive least squares for the columns of a fraction of the neurons.
+    """Partial in-network training (PINning): recursive least squares for the columns of a fraction
+    of the neurons.
 
     N rate units with random couplings of strength g follow the sequence, r = 1 / (1 + e^-x)::
 
         tau dx/dt = -x + J r            J_ij ~ N(0, g^2 / N)
 
-    While the network runs by itself, the outgoing weights of `plastic_fraction` of its neurons learn at every step to make the
-    input J r of every unit follow straight lines from pattern to pattern, which stand at +-`amplitude`, one per
-    `read_out_interval`: the state must keep moving, since nothing else encodes the time.
+    While the network runs by itself, the outgoing weights of `plastic_fraction` of its neurons
+    learn at every step to make the input J r of every unit follow straight lines from pattern to
+    pattern, which stand at +-`amplitude`, one per `read_out_interval`: the state must keep moving,
+    since nothing else encodes the time.
 
-    Equation, rule and g were verified against a public replication. The frozen noise that is an input of the published network is
-    left out, so that the cue decides what is recalled.
+    Equation, rule and g were verified against a public replication. The frozen noise that is an
+    input of the published network is left out, so that the cue decides what is recalled.
 
     Parameters
     ----------
@@ -50,10 +53,11 @@ class PinnedRateMemory(ContinuousMemory):
     amplitude : float
         The x that stands for +1.
     alpha : float
-        P starts as I / alpha; larger values make the first steps smaller. The published 1 to 10 belong to
-        sequences that change slowly.
+        P starts as I / alpha; larger values make the first steps smaller. The published 1 to 10
+        belong to sequences that change slowly.
     max_epochs : int
-        How often the sequences are practised at most; learning ends when all patterns are read out right.
+        How often the sequences are practised at most; learning ends when all patterns are read out
+        right.
     tau, dt, read_out_interval : float
         Time constant, step of integration, and the time from one pattern to the next, in ms.
     on_conflict, random_state, verbose
@@ -67,7 +71,8 @@ class PinnedRateMemory(ContinuousMemory):
 
     References
     ----------
-    K. Rajan, C. Harvey and D. Tank, Recurrent network models of sequence generation and memory, 2016.
+    K. Rajan, C. Harvey and D. Tank, Recurrent network models of sequence generation and memory,
+    2016.
 
     Examples
     --------
@@ -96,12 +101,16 @@ class PinnedRateMemory(ContinuousMemory):
     # Least squares need the inverse of a correlation matrix, which no synapse has.
     _traits = Traits(weights=("J_",), stores_patterns=False, online=True, local=False)
 
-    def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
+    def fit_transitions(
+        self, transitions: Transitions, callback: ProgressCallback | None = None
+    ) -> tuple[int, int]:
         """Practise all sequences until an epoch has no error."""
         rng, N = as_generator(self.random_state), self.n_features_in_
         check_memory(24 * N * N, f"a network of {N} rate units")
         J = rng.standard_normal((N, N)) * (float(self.g) / np.sqrt(N))
-        plastic = np.sort(rng.choice(N, max(1, round(float(self.plastic_fraction) * N)), replace=False))
+        plastic = np.sort(
+            rng.choice(N, max(1, round(float(self.plastic_fraction) * N)), replace=False)
+        )
         P = np.eye(len(plastic)) / float(self.alpha)
         sequences = rejoin(transitions)
         errors: list[int] = []
@@ -111,7 +120,9 @@ class PinnedRateMemory(ContinuousMemory):
                 path = self._follow(J, X, plastic, P)
                 wrong += int(np.count_nonzero(sign(path) != X[1:]))
             if not np.isfinite(J).all():
-                raise ValueError("learning diverged: the weights are not finite; raise alpha or lower g.")
+                raise ValueError(
+                    "learning diverged: the weights are not finite; raise alpha or lower g."
+                )
             errors.append(wrong)
             stop = callback is not None and callback(len(errors), 0, wrong)
             if stop or wrong == 0:
@@ -121,7 +132,9 @@ class PinnedRateMemory(ContinuousMemory):
         return 0, errors[-1]
 
     def _follow(self, J: States, X: Patterns, plastic: NDArray[np.int64], P: States) -> States:
-        """Run through a sequence (T, N) once while the columns `plastic` of J learn; gives x at the read-outs, (T - 1, N)."""
+        """Run through a sequence (T, N) once while the columns `plastic` of J learn; gives x at the
+        read-outs, (T - 1, N).
+        """
         steps, h = self._steps()
         share = np.arange(1, steps + 1)[:, None] / steps
         wanted = np.concatenate([(1 - share) * a + share * b for a, b in pairwise(X)])
@@ -143,7 +156,9 @@ class PinnedRateMemory(ContinuousMemory):
     def check_parameters(self) -> None:
         """Raise for invalid parameters."""
         if check_positive(self.plastic_fraction, "plastic_fraction") > 1:
-            raise ValueError(f"plastic_fraction must be at most 1, but it is {self.plastic_fraction:g}.")
+            raise ValueError(
+                f"plastic_fraction must be at most 1, but it is {self.plastic_fraction:g}."
+            )
         check_not_negative(self.g, "g")
         for name in ("tau", "amplitude", "alpha"):
             check_positive(getattr(self, name), name)
@@ -151,7 +166,15 @@ class PinnedRateMemory(ContinuousMemory):
         self._check_times()
 
 
-def run_pinning(J: States, plastic: NDArray[np.int64], drive: States, wanted: States, P: States, x: States, tau: float) -> States:
+def run_pinning(
+    J: States,
+    plastic: NDArray[np.int64],
+    drive: States,
+    wanted: States,
+    P: States,
+    x: States,
+    tau: float,
+) -> States:
     """Run sigmoid units, tau dx/dt = -x + J r + drive, and train `plastic` columns; returns all x.
 
     `wanted` (steps, N) are the inputs J r of units; (0, N) does not train. Changes J, P and x.

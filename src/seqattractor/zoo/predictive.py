@@ -8,7 +8,14 @@ from typing import Any, ClassVar, Literal, final
 import numpy as np
 from numpy.typing import NDArray
 
-from seqattractor._checks import LARGEST, check_choice, check_count, check_memory, check_not_negative, check_positive
+from seqattractor._checks import (
+    LARGEST,
+    check_choice,
+    check_count,
+    check_memory,
+    check_not_negative,
+    check_positive,
+)
 from seqattractor.engine.problem import ProgressCallback
 from seqattractor.networks.online import OnlineMemory
 from seqattractor.networks.traits import Layer, Traits
@@ -25,10 +32,12 @@ _MOST_STEPS = 10_000  # of inference; every step of recall takes that many
 @final
 @dataclass(eq=False, repr=False)
 class PredictiveCodingMemory(OnlineMemory):
-    """Temporal predictive coding (Tang et al.): predict the next pattern and learn from the error of the prediction.
+    """Temporal predictive coding (Tang et al.): predict the next pattern and learn from the error
+    of the prediction.
 
-    W is learned so that W f(x(t)) is x(t+1), with f = tanh, online by the delta rule dW ~ (x(t+1) - W f(x(t))) f(x(t))^T, and
-    recalls xi' = sign(W f(xi)). Learned to the end this is the pseudo-inverse.
+    W is learned so that W f(x(t)) is x(t+1), with f = tanh, online by the delta rule dW ~ (x(t+1) -
+    W f(x(t))) f(x(t))^T, and recalls xi' = sign(W f(xi)). Learned to the end this is the
+    pseudo-inverse.
 
     Parameters
     ----------
@@ -37,8 +46,8 @@ class PredictiveCodingMemory(OnlineMemory):
     max_epochs : int
         How often the sequences are presented at most.
     tol : float
-        Learning ends after an epoch with a mean squared error of the predictions below it. Ending earlier can make the
-        network more robust.
+        Learning ends after an epoch with a mean squared error of the predictions below it. Ending
+        earlier can make the network more robust.
     order, on_conflict, verbose
         As in `SequenceAttractor`.
 
@@ -74,11 +83,17 @@ class PredictiveCodingMemory(OnlineMemory):
     verbose: int = 0
 
     deterministic = True
-    _arrays: ClassVar[dict[str, str]] = {"W_": "float N kN", "visible_errors_": "count E", "losses_": "float E"}
+    _arrays: ClassVar[dict[str, str]] = {
+        "W_": "float N kN",
+        "visible_errors_": "count E",
+        "losses_": "float E",
+    }
     _values: ClassVar[dict[str, str]] = {"n_iter_": "size E", "converged_": "flag"}
     _traits = Traits(weights=("W_",), stores_patterns=False, online=True, local=True)
 
-    def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
+    def fit_transitions(
+        self, transitions: Transitions, callback: ProgressCallback | None = None
+    ) -> tuple[int, int]:
         """Learn until an epoch predicts well enough."""
         self._init_learning(transitions)
         self._learn(transitions, int(self.max_epochs), callback)
@@ -97,23 +112,35 @@ class PredictiveCodingMemory(OnlineMemory):
         return sign(field(self.W_, _f(states)))
 
     def layers(self) -> tuple[Layer, ...]:
-        """Return the one layer that there is: f(+-1) is +-tanh(1), so that even a sum of whole weights is rounded."""
+        """Return the one layer that there is: f(+-1) is +-tanh(1), so that even a sum of whole
+        weights is rounded.
+        """
         return (Layer.of(self.W_ * np.tanh(np.ones(1)), rounded=True),)
 
     def check_parameters(self) -> None:
         """Raise for invalid parameters."""
         if check_positive(self.learning_rate, "learning_rate") >= 2:
-            raise ValueError(f"learning_rate must be below 2 to be stable, but it is {self.learning_rate}.")
+            raise ValueError(
+                f"learning_rate must be below 2 to be stable, but it is {self.learning_rate}."
+            )
         check_count(self.max_epochs, "max_epochs")
         check_not_negative(self.tol, "tol")
 
-    def _learn(self, transitions: Transitions, max_epochs: int, callback: ProgressCallback | None) -> None:
-        """Learn for some epochs, W += rate eps f(x)^T / |f(x)|^2, and add their errors to those recorded."""
+    def _learn(
+        self, transitions: Transitions, max_epochs: int, callback: ProgressCallback | None
+    ) -> None:
+        """Learn for some epochs, W += rate eps f(x)^T / |f(x)|^2, and add their errors to those
+        recorded.
+        """
         from scipy.linalg import solve_triangular
 
         # A whole epoch is one triangular system for the errors eps, the same for all neurons:
         # eps(t) + rate sum_{s<t} K(t,s) eps(s) = left(t), K(t,s) = f(x(t)).f(x(s)) / |f(x(s))|^2.
-        rate, x, wanted = float(self.learning_rate), _f(transitions.inputs), transitions.targets.astype(np.float64)
+        rate, x, wanted = (
+            float(self.learning_rate),
+            _f(transitions.inputs),
+            transitions.targets.astype(np.float64),
+        )
         scaled = x / (x**2).sum(axis=1, keepdims=True)
         K = x @ scaled.T
         step = np.eye(len(x)) + rate * np.tril(K, -1)
@@ -133,7 +160,8 @@ class PredictiveCodingMemory(OnlineMemory):
         self.W_ = self.W_ + rate * steps.T @ scaled
         if not np.isfinite(self.W_).all():
             raise ValueError(
-                f"learning diverged: the weights are not finite; lower learning_rate (it is {self.learning_rate:g})."
+                "learning diverged: the weights are not finite; lower learning_rate (it is "
+                f"{self.learning_rate:g})."
             )
         self.visible_errors_ = np.append(self.visible_errors_, np.array(errors, dtype=np.int64))
         self.losses_ = np.append(self.losses_, losses)
@@ -148,11 +176,13 @@ def _f(x: Patterns) -> Floats:
 @final
 @dataclass(eq=False, repr=False)
 class LatentPredictiveMemory(OnlineMemory):
-    """Temporal predictive coding with latent neurons (Tang et al.): predict the latent state, and from it the next pattern.
+    """Temporal predictive coding with latent neurons (Tang et al.): predict the latent state, and
+    from it the next pattern.
 
-    At every step the latent state z is found by gradient descent on
-    ``E = (|z(t) - W_r f(z(t-1))|^2 + |x(t) - W_o f(z(t))|^2) / 2`` with f = tanh, and each matrix makes a step down on its term.
-    z carries a context from step to step, so a pattern may have different successors (``on_conflict="learn"``).
+    At every step the latent state z is found by gradient descent on ``E = (|z(t) - W_r f(z(t-1))|^2
+    + |x(t) - W_o f(z(t))|^2) / 2`` with f = tanh, and each matrix makes a step down on its term. z
+    carries a context from step to step, so a pattern may have different successors
+    (``on_conflict="learn"``).
 
     Parameters
     ----------
@@ -165,9 +195,10 @@ class LatentPredictiveMemory(OnlineMemory):
     inference_steps, inference_rate : int, float
         Of the descent to the latent state.
     query : {"recalled", "offline"}
-        From what latent states are inferred during recall. "recalled": from every recalled pattern. "offline", the authors' own
-        way: from the cue; the latent state then runs on by itself, z(t+1) = W_r f(z(t)), and is inferred again only from a
-        pattern that the network did not predict, as after noise.
+        From what latent states are inferred during recall. "recalled": from every recalled pattern.
+        "offline", the authors' own way: from the cue; the latent state then runs on by itself,
+        z(t+1) = W_r f(z(t)), and is inferred again only from a pattern that the network did not
+        predict, as after noise.
     on_conflict, random_state, verbose
         As in `SequenceAttractor`.
 
@@ -205,7 +236,11 @@ class LatentPredictiveMemory(OnlineMemory):
         "visible_errors_": "count E",
         "losses_": "float E",
     }
-    _values: ClassVar[dict[str, str]] = {"n_iter_": "size E", "converged_": "flag", "n_latent": "size H"}
+    _values: ClassVar[dict[str, str]] = {
+        "n_iter_": "size E",
+        "converged_": "flag",
+        "n_latent": "size H",
+    }
     _traits = Traits(weights=("W_r_", "W_o_"), stores_patterns=False, online=True, local=True)
 
     def _is_done(self) -> bool:
@@ -216,7 +251,9 @@ class LatentPredictiveMemory(OnlineMemory):
         rng = as_generator(self.random_state)
         N, H = self.n_features_in_, int(self.n_latent)
         check_memory(16 * H * (H + N), f"a network of {H} latent neurons")
-        self.W_r_, self.W_o_ = (rng.standard_normal((rows, H)) * (1 / np.sqrt(H)) for rows in (H, N))
+        self.W_r_, self.W_o_ = (
+            rng.standard_normal((rows, H)) * (1 / np.sqrt(H)) for rows in (H, N)
+        )
         self.losses_ = np.zeros(0)
         self._no_errors_yet()
 
@@ -227,25 +264,33 @@ class LatentPredictiveMemory(OnlineMemory):
             wrong, loss = self._learn(sequences)
         if not all((np.abs(W) < LARGEST).all() for W in (self.W_r_, self.W_o_)):
             raise ValueError(
-                f"learning diverged: the weights are not finite; lower learning_rate (it is {self.learning_rate:g}) or "
-                "inference_rate."
+                "learning diverged: the weights are not finite; lower learning_rate (it is "
+                f"{self.learning_rate:g}) or inference_rate."
             )
         self.losses_ = np.append(self.losses_, loss)
         self._count_errors(wrong)
 
     def start(self, states: Patterns) -> Floats:
-        """Return latent states before the cue, zeros, (B, H); offline queries also need the last prediction, (B, H + N)."""
+        """Return latent states before the cue, zeros, (B, H); offline queries also need the last
+        prediction, (B, H + N).
+        """
         predicted = self.n_features_in_ if self.query == "offline" else 0
-        return np.zeros((len(states), self.n_latent + predicted))  # no pattern is all zeros, so the cue was not predicted
+        return np.zeros(
+            (len(states), self.n_latent + predicted)
+        )  # no pattern is all zeros, so the cue was not predicted
 
     def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:
-        """Return the pattern after each state, (B, N) -> (B, N); `memory` holds the latent states and is changed."""
+        """Return the pattern after each state, (B, N) -> (B, N); `memory` holds the latent states
+        and is changed.
+        """
         carried = self.start(states) if memory is None else memory
         latent, predicted = carried[:, : self.n_latent], carried[:, self.n_latent :]
         if self.query == "recalled":
             latent[:] = self._infer(states.astype(np.float64), latent)[0]
         else:
-            shown = (states != predicted).any(axis=1)  # something that the network did not predict itself
+            shown = (states != predicted).any(
+                axis=1
+            )  # something that the network did not predict itself
             inferred = self._infer(states[shown].astype(np.float64), latent[shown])[0]
             latent[~shown] = np.tanh(latent[~shown]) @ self.W_r_.T
             latent[shown] = inferred
@@ -264,21 +309,29 @@ class LatentPredictiveMemory(OnlineMemory):
         check_choice(self.query, "query", ("recalled", "offline"))
 
     def _infer(self, x: Floats, before: Floats) -> tuple[Floats, Floats]:
-        """Return the latent states (B, H) for visible states x (B, N) after states `before`, and the prior W_r f(before)."""
+        """Return the latent states (B, H) for visible states x (B, N) after states `before`, and
+        the prior W_r f(before).
+        """
         prior = np.tanh(before) @ self.W_r_.T
         z = prior.copy()
         for _ in range(int(self.inference_steps)):
             activity = np.tanh(z)
             e_x = x - activity @ self.W_o_.T
-            z += float(self.inference_rate) * ((prior - z) + (1 - activity**2) * (e_x @ self.W_o_))  # down the gradient of E
+            z += float(self.inference_rate) * (
+                (prior - z) + (1 - activity**2) * (e_x @ self.W_o_)
+            )  # down the gradient of E
         return z, prior
 
     def _predict(self, z: Floats) -> Floats:
-        """Return the fields of the visible neurons one step after latent states z: (B, H) -> (B, N)."""
+        """Return the fields of the visible neurons one step after latent states z: (B, H) -> (B,
+        N).
+        """
         return np.asarray(np.tanh(np.tanh(z) @ self.W_r_.T) @ self.W_o_.T)
 
     def _learn(self, sequences: list[Floats]) -> tuple[int, float]:
-        """Go once through sequences (T_s, N); returns the wrong units of the predictions and the mean squared error."""
+        """Go once through sequences (T_s, N); returns the wrong units of the predictions and the
+        mean squared error.
+        """
         wrong, loss, count, rate = 0, 0.0, 0, float(self.learning_rate) / len(self.W_r_)
         for x in sequences:
             z = np.zeros((1, len(self.W_r_)))

@@ -1,4 +1,6 @@
-"""RecurrentNetwork: a small recurrent network trained by backpropagation through time, as a yardstick."""
+"""RecurrentNetwork: a small recurrent network trained by backpropagation through time, as a
+yardstick.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,13 @@ from typing import Any, ClassVar, Literal, NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
-from seqattractor._checks import check_count, check_memory, check_not_negative, check_number, check_positive
+from seqattractor._checks import (
+    check_count,
+    check_memory,
+    check_not_negative,
+    check_number,
+    check_positive,
+)
 from seqattractor.engine.problem import ProgressCallback
 from seqattractor.networks.base import SequenceMemory
 from seqattractor.networks.traits import Traits
@@ -18,11 +26,15 @@ from seqattractor.sequences import Patterns, Transitions, split
 
 Floats = NDArray[np.float64]
 
-_COPIES = 4  # of each sequence, with flips of their own, that are learned from at once; the first of them starts anew
+# of each sequence, with flips of their own, that are learned from at once; the first of them starts
+# anew
+_COPIES = 4
 
 
 class Shown(NamedTuple):
-    """A sequence (n, N), its next patterns (n, N), and the last hidden states of its copies (copies, H)."""
+    """A sequence (n, N), its next patterns (n, N), and the last hidden states of its copies
+    (copies, H).
+    """
 
     x: Floats
     target: Floats
@@ -66,15 +78,18 @@ class RecurrentNetwork(SequenceMemory):
     hidden_bias_, visible_bias_ : ndarray, shapes (H,) and (N,)
         b and c.
     visible_errors_ : ndarray of int, shape (n_epochs,)
-        Units predicted with the wrong sign in each epoch, over the four copies of each sequence, with flipped units.
+        Units predicted with the wrong sign in each epoch, over the four copies of each sequence,
+        with flipped units.
     losses_ : ndarray, shape (n_epochs,)
     n_iter_ : int
     converged_ : bool
-        Whether every transition is made without noise, where the network is led through each sequence.
+        Whether every transition is made without noise, where the network is led through each
+        sequence.
 
     References
     ----------
-    J. Elman, Finding structure in time, 1990. D. Kingma and J. Ba, Adam: a method for stochastic optimization, 2015.
+    J. Elman, Finding structure in time, 1990. D. Kingma and J. Ba, Adam: a method for stochastic
+    optimization, 2015.
 
     Examples
     --------
@@ -105,7 +120,11 @@ class RecurrentNetwork(SequenceMemory):
         "visible_errors_": "count E",
         "losses_": "float E",
     }
-    _values: ClassVar[dict[str, str]] = {"n_hidden": "size H", "n_iter_": "size E", "converged_": "flag"}
+    _values: ClassVar[dict[str, str]] = {
+        "n_hidden": "size H",
+        "n_iter_": "size E",
+        "converged_": "flag",
+    }
     _traits = Traits(
         weights=("W_in_", "W_rec_", "W_out_", "hidden_bias_", "visible_bias_"),
         stores_patterns=False,
@@ -114,32 +133,46 @@ class RecurrentNetwork(SequenceMemory):
         note="trained by backpropagation through time",
     )
 
-    def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
+    def fit_transitions(
+        self, transitions: Transitions, callback: ProgressCallback | None = None
+    ) -> tuple[int, int]:
         """Go down the gradient until an epoch predicts well enough."""
         H, longest = int(self.n_hidden), int(transitions.lengths.max())
         check_memory(
-            16 * H * (2 * H + 2 * self.n_features_in_ + 2 * _COPIES * longest), f"backpropagation through {longest} steps"
+            16 * H * (2 * H + 2 * self.n_features_in_ + 2 * _COPIES * longest),
+            f"backpropagation through {longest} steps",
         )
         rng = as_generator(self.random_state)
         self._draw_weights(rng)
         adam = Adam(self._weights(), float(self.learning_rate))
-        pieces = zip(*(split(part.astype(np.float64), transitions.lengths) for part in transitions[:2]), strict=True)
+        pieces = zip(
+            *(split(part.astype(np.float64), transitions.lengths) for part in transitions[:2]),
+            strict=True,
+        )
         sequences = [Shown(x, target, np.zeros((_COPIES, H))) for x, target in pieces]
         losses: list[float] = []
         errors: list[int] = []
         while len(losses) < int(self.max_epochs) and not (losses and losses[-1] < self.tol):
             runs = [self._learn(sequence, adam, rng) for sequence in sequences]
-            losses.append(float(np.average([run.loss for run in runs], weights=transitions.lengths)))
+            losses.append(
+                float(np.average([run.loss for run in runs], weights=transitions.lengths))
+            )
             errors.append(sum(run.wrong for run in runs))
             if callback is not None and callback(len(losses), 0, errors[-1]):
                 break
-        self.losses_, self.visible_errors_, self.n_iter_ = np.array(losses), np.array(errors, dtype=np.int64), len(losses)
+        self.losses_, self.visible_errors_, self.n_iter_ = (
+            np.array(losses),
+            np.array(errors, dtype=np.int64),
+            len(losses),
+        )
         left = int(self._wrong_units(transitions).sum())
         self.converged_ = left == 0
         return 0, left
 
     def _learn(self, sequence: Shown, adam: Adam, rng: np.random.Generator) -> Backpropagated:
-        """Run the copies of a sequence once, each with flips of its own, and make one step down the gradient."""
+        """Run the copies of a sequence once, each with flips of its own, and make one step down the
+        gradient.
+        """
         x, target, end = sequence
         remembers = (rng.random((len(x), _COPIES)) >= self.forgetting).astype(np.float64)
         is_loop = np.array_equal(x[0], target[-1])
@@ -157,7 +190,9 @@ class RecurrentNetwork(SequenceMemory):
         return np.zeros((len(states), len(self.W_rec_)))
 
     def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:
-        """Return the pattern after each state, (B, N) -> (B, N); `memory` holds the hidden states and is changed."""
+        """Return the pattern after each state, (B, N) -> (B, N); `memory` holds the hidden states
+        and is changed.
+        """
         hidden = self.start(states) if memory is None else memory
         weights = self._weights()
         hidden[:] = _step(weights, states.astype(np.float64), hidden)
@@ -168,18 +203,25 @@ class RecurrentNetwork(SequenceMemory):
         check_count(self.n_hidden, "n_hidden")
         if check_positive(self.learning_rate, "learning_rate") > 1:
             raise ValueError(
-                f"learning_rate must be at most 1, since Adam makes steps of that size, but it is {self.learning_rate}."
+                "learning_rate must be at most 1, since Adam makes steps of that size, but it is "
+                f"{self.learning_rate}."
             )
         check_count(self.max_epochs, "max_epochs")
         check_not_negative(self.tol, "tol")
         for name in ("noise", "forgetting"):
             if not 0 <= check_number(getattr(self, name), name) < 1:
-                raise ValueError(f"{name} is a probability: it must be 0 or more and below 1, but it is {getattr(self, name)}.")
+                raise ValueError(
+                    f"{name} is a probability: it must be 0 or more and below 1, but it is "
+                    f"{getattr(self, name)}."
+                )
 
     def _draw_weights(self, rng: np.random.Generator) -> None:
         """Draw weights with which fields are about 1, and hidden activity fades."""
         H, N = int(self.n_hidden), self.n_features_in_
-        self.W_in_, self.W_rec_ = rng.standard_normal((H, N)) / np.sqrt(N), rng.standard_normal((H, H)) / (2 * np.sqrt(H))
+        self.W_in_, self.W_rec_ = (
+            rng.standard_normal((H, N)) / np.sqrt(N),
+            rng.standard_normal((H, H)) / (2 * np.sqrt(H)),
+        )
         self.W_out_ = rng.standard_normal((N, H)) / np.sqrt(H)
         self.hidden_bias_, self.visible_bias_ = np.zeros(H), np.zeros(N)
 
@@ -189,7 +231,9 @@ class RecurrentNetwork(SequenceMemory):
 
 
 class Weights(NamedTuple):
-    """All that is learned: (H, N), (H, H), (N, H), (H,) and (N,); also a gradient, or a moment of it."""
+    """All that is learned: (H, N), (H, H), (N, H), (H,) and (N,); also a gradient, or a moment of
+    it.
+    """
 
     W_in: Floats
     W_rec: Floats
@@ -209,7 +253,9 @@ def _read_out(weights: Weights, h: Floats) -> Floats:
 
 
 class Backpropagated(NamedTuple):
-    """A run through a sequence: mean loss, its gradient, the number of wrong signs, and the last hidden states, (B, H)."""
+    """A run through a sequence: mean loss, its gradient, the number of wrong signs, and the last
+    hidden states, (B, H).
+    """
 
     loss: float
     slope: Weights
@@ -217,7 +263,9 @@ class Backpropagated(NamedTuple):
     end: Floats
 
 
-def backpropagate(weights: Weights, x: Floats, target: Floats, start: Floats, remembers: Floats) -> Backpropagated:
+def backpropagate(
+    weights: Weights, x: Floats, target: Floats, start: Floats, remembers: Floats
+) -> Backpropagated:
     """Backpropagate the logistic loss through B copies (n, B, N) of a sequence, from hidden (B, H).
 
     `remembers`, (n, B), is 1 where a copy has its last hidden state, 0 where it forgets it.
@@ -248,9 +296,13 @@ def backpropagate(weights: Weights, x: Floats, target: Floats, start: Floats, re
 
 
 class Adam:
-    """Steps down a gradient whose size does not count: its mean divided by the root of its mean square (Kingma and Ba)."""
+    """Steps down a gradient whose size does not count: its mean divided by the root of its mean
+    square (Kingma and Ba).
+    """
 
-    def __init__(self, like: Weights, rate: float, decay: tuple[float, float] = (0.9, 0.999)) -> None:
+    def __init__(
+        self, like: Weights, rate: float, decay: tuple[float, float] = (0.9, 0.999)
+    ) -> None:
         self.rate, self.decay, self.steps = rate, decay, 0
         self.mean, self.square = (Weights(*map(np.zeros_like, like)) for _ in range(2))
 

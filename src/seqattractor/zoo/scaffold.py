@@ -1,4 +1,6 @@
-"""ScaffoldMemory: labels that step on by themselves, and patterns hung on them (MESH and Vector-HaSH)."""
+"""ScaffoldMemory: labels that step on by themselves, and patterns hung on them (MESH and
+Vector-HaSH).
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,16 @@ from typing import Any, ClassVar, Literal, NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
-from seqattractor._checks import check_choice, check_count, check_memory, check_number, check_positive, is_auto, is_count, say
+from seqattractor._checks import (
+    check_choice,
+    check_count,
+    check_memory,
+    check_number,
+    check_positive,
+    is_auto,
+    is_count,
+    say,
+)
 from seqattractor.engine.grid import exact_rows
 from seqattractor.engine.problem import ProgressCallback
 from seqattractor.networks.base import SequenceMemory
@@ -30,7 +41,9 @@ _AT_A_TIME = 2**12  # labels whose hidden codes are there at once
 
 
 class Scaffold(NamedTuple):
-    """The pattern of each label, (L, N), the last label of each sequence, (S,), rising, and the label after it, (S,)."""
+    """The pattern of each label, (L, N), the last label of each sequence, (S,), rising, and the
+    label after it, (S,).
+    """
 
     patterns: Patterns
     ends: Labels
@@ -54,8 +67,12 @@ def lay_out(transitions: Transitions) -> Scaffold:
     for start, block, (x, y) in zip(starts, patterns, pieces, strict=True):
         ends.append(start + len(block) - 1)
         here = np.flatnonzero((x == y[-1]).all(axis=1))
-        goes_to.append(start + int(here[0]) if len(here) else everywhere.get(y[-1].tobytes(), ends[-1]))
-    return Scaffold(np.concatenate(patterns), np.array(ends, dtype=np.int64), np.array(goes_to, dtype=np.int64))
+        goes_to.append(
+            start + int(here[0]) if len(here) else everywhere.get(y[-1].tobytes(), ends[-1])
+        )
+    return Scaffold(
+        np.concatenate(patterns), np.array(ends, dtype=np.int64), np.array(goes_to, dtype=np.int64)
+    )
 
 
 def enough_periods(labels: int) -> tuple[int, int]:
@@ -68,21 +85,25 @@ def enough_periods(labels: int) -> tuple[int, int]:
 @final
 @dataclass(eq=False, repr=False)
 class ScaffoldMemory(SequenceMemory):
-    """A scaffold memory (MESH, Vector-HaSH): every place of a sequence has a label, and labels step on by themselves.
+    """A scaffold memory (MESH, Vector-HaSH): every place of a sequence has a label, and labels step
+    on by themselves.
 
-    A label k is a phase k mod l_m in each of a few modules with periods l_m, of which no two have a common divisor; g^k has a 1
-    at each of these phases. One step on, every phase moves by one. Hidden codes are a fixed random function of the label::
+    A label k is a phase k mod l_m in each of a few modules with periods l_m, of which no two have a
+    common divisor; g^k has a 1 at each of these phases. One step on, every phase moves by one.
+    Hidden codes are a fixed random function of the label::
 
         p^k = f(W_pg g^k)        f(u) = sign(u)   ("sign")   or   max(u - threshold, 0)   ("relu")
 
-    and patterns s^k are tied to them by W_sp = S P^+ (to read them out) and W_ps (to find the label of a cue: the pseudo-inverse
-    P S^+, ridge regression P S^T (S S^T + ridge)^-1, or Hebbian P S^T). From a cue s::
+    and patterns s^k are tied to them by W_sp = S P^+ (to read them out) and W_ps (to find the label
+    of a cue: the pseudo-inverse P S^+, ridge regression P S^T (S S^T + ridge)^-1, or Hebbian P
+    S^T). From a cue s::
 
         p = f0(W_ps s),   phases = argmax in each module of W_gp p,   phases + 1,
         s' = sign(W_sp f(W_pg g))
 
-    with f0(u) = sign(u) or max(u, 0), and W_gp the sum of g^k p^kT over all labels. Patterns are read out exactly as long as
-    there are no more of them than hidden neurons; finding the label of a noisy cue is weak where sequences are longer than N.
+    with f0(u) = sign(u) or max(u, 0), and W_gp the sum of g^k p^kT over all labels. Patterns are
+    read out exactly as long as there are no more of them than hidden neurons; finding the label of
+    a noisy cue is weak where sequences are longer than N.
 
     Parameters
     ----------
@@ -101,11 +122,12 @@ class ScaffoldMemory(SequenceMemory):
     ridge : float
         Of "ridge".
     query : {"offline", "recalled"}
-        From what labels are found during recall. "offline": from the cue, and again only from a pattern that the network did not
-        predict itself, as after noise. "recalled": from every pattern, as in the authors' notebook.
+        From what labels are found during recall. "offline": from the cue, and again only from a
+        pattern that the network did not predict itself, as after noise. "recalled": from every
+        pattern, as in the authors' notebook.
     on_conflict, random_state
-        As in `SequenceAttractor`. With "learn" an offline query distinguishes the places of a repeated pattern; as a cue it is
-        found at the first of them.
+        As in `SequenceAttractor`. With "learn" an offline query distinguishes the places of a
+        repeated pattern; as a cue it is found at the first of them.
 
     Attributes
     ----------
@@ -123,16 +145,18 @@ class ScaffoldMemory(SequenceMemory):
 
     Notes
     -----
-    As in the authors' code (FieteLab's MESH and VectorHaSH), but for modules of one dimension, all weights W_pg, a move that is
-    always one step, ridge regression for the cue, and recall that runs on by itself.
+    As in the authors' code (FieteLab's MESH and VectorHaSH), but for modules of one dimension, all
+    weights W_pg, a move that is always one step, ridge regression for the cue, and recall that runs
+    on by itself.
 
     Unused labels lead to the first one, so that a single closed sequence is recalled sooner or
     later from *any* cue: judge recall by the right place (`sa.basin_fraction`).
 
     References
     ----------
-    S. Sharma, S. Chandra and I. Fiete, Content addressable memory without catastrophic forgetting by heteroassociation with a
-    fixed scaffold, 2022. S. Chandra et al., Episodic and associative memory from spatial scaffolds in the hippocampus, 2025.
+    S. Sharma, S. Chandra and I. Fiete, Content addressable memory without catastrophic forgetting
+    by heteroassociation with a fixed scaffold, 2022. S. Chandra et al., Episodic and associative
+    memory from spatial scaffolds in the hippocampus, 2025.
 
     Examples
     --------
@@ -179,36 +203,54 @@ class ScaffoldMemory(SequenceMemory):
         note="labels step on by themselves; how sequences end is stored, not learned",
     )
 
-    def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
-        """Lay the sequences out along the labels, and tie patterns and hidden codes to each other."""
+    def fit_transitions(
+        self, transitions: Transitions, callback: ProgressCallback | None = None
+    ) -> tuple[int, int]:
+        """Lay the sequences out along the labels, and tie patterns and hidden codes to each
+        other.
+        """
         patterns, self.ends_, self.goes_to_ = lay_out(transitions)
-        periods = enough_periods(len(patterns)) if is_auto(self.periods) else tuple(map(int, self.periods))
+        periods = (
+            enough_periods(len(patterns))
+            if is_auto(self.periods)
+            else tuple(map(int, self.periods))
+        )
         if math.prod(periods) < len(patterns):
             raise ValueError(
-                f"{len(patterns)} labels are needed, but periods={periods} have {math.prod(periods)}; use larger ones."
+                f"{len(patterns)} labels are needed, but periods={periods} have "
+                f"{math.prod(periods)}; use larger ones."
             )
         self.periods_ = np.array(periods, dtype=np.int64)
         M = int(self.n_hidden)
         check_memory(
-            16 * M * (int(self.periods_.sum()) + self.n_features_in_ + 2 * len(patterns)), f"a network of {M} hidden neurons"
+            16 * M * (int(self.periods_.sum()) + self.n_features_in_ + 2 * len(patterns)),
+            f"a network of {M} hidden neurons",
         )
         rng = as_generator(self.random_state)
         self.W_pg_ = rng.standard_normal((M, int(self.periods_.sum())))
         self.W_gp_ = self._summed_codes()
         S, P = patterns.astype(np.float64), self._codes(np.arange(len(patterns)))
         self.W_sp_ = exact_rows(S.T @ np.linalg.pinv(P, rcond=_RANK).T)
-        first = np.sort(np.unique(as_items(patterns), return_index=True)[1])  # where each different pattern is found
+        first = np.sort(
+            np.unique(as_items(patterns), return_index=True)[1]
+        )  # where each different pattern is found
         self.W_ps_ = exact_rows(P[first].T @ self._cue_from(S[first]))
         wrong = int(self._wrong_units(transitions).sum())
         self.visible_errors_, self.n_iter_, self.converged_ = np.array([wrong]), 1, wrong == 0
         return 0, wrong
 
     def start(self, states: Patterns) -> NDArray[np.int64]:
-        """Return the labels before the cue, and what was predicted last, (B, 1 + N): no label yet, and no pattern."""
-        return np.zeros((len(states), 1 + self.n_features_in_), dtype=np.int64)  # no pattern is all zeros
+        """Return the labels before the cue, and what was predicted last, (B, 1 + N): no label yet,
+        and no pattern.
+        """
+        return np.zeros(
+            (len(states), 1 + self.n_features_in_), dtype=np.int64
+        )  # no pattern is all zeros
 
     def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:
-        """Return the pattern after each state, (B, N) -> (B, N); `memory` holds the labels and is changed."""
+        """Return the pattern after each state, (B, N) -> (B, N); `memory` holds the labels and is
+        changed.
+        """
         carried = self.start(states) if memory is None else memory
         labels, predicted = carried[:, 0], carried[:, 1:]
         shown = (states != predicted).any(axis=1) | (self.query == "recalled")
@@ -219,11 +261,15 @@ class ScaffoldMemory(SequenceMemory):
         return following
 
     def _labels_of(self, states: Patterns) -> Labels:
-        """Find the label of each state, (B, N) -> (B,): the place at which the pattern was stored, sequence after sequence."""
+        """Find the label of each state, (B, N) -> (B,): the place at which the pattern was stored,
+        sequence after sequence.
+        """
         drive = states.astype(np.float64) @ self.W_ps_.T
         hidden = np.maximum(drive, 0.0) if self.code == "relu" else sign(drive).astype(np.float64)
         scores = np.split(hidden @ self.W_gp_.T, np.cumsum(self.periods_)[:-1], axis=1)
-        return _label_at(np.stack([np.argmax(module, axis=1) for module in scores], axis=1), self.periods_)
+        return _label_at(
+            np.stack([np.argmax(module, axis=1) for module in scores], axis=1), self.periods_
+        )
 
     def check_parameters(self) -> None:
         """Raise for invalid parameters."""
@@ -240,11 +286,19 @@ class ScaffoldMemory(SequenceMemory):
         """Return the hidden codes p^k of some labels, (B,) -> (B, M)."""
         first = np.cumsum(self.periods_) - self.periods_
         active = first + labels[:, None] % self.periods_  # the ones of g^k
-        drive = sum((self.W_pg_.T[one] for one in active.T), start=np.zeros((len(labels), len(self.W_pg_))))
-        return np.maximum(drive - float(self.threshold), 0.0) if self.code == "relu" else sign(drive).astype(np.float64)
+        drive = sum(
+            (self.W_pg_.T[one] for one in active.T), start=np.zeros((len(labels), len(self.W_pg_)))
+        )
+        return (
+            np.maximum(drive - float(self.threshold), 0.0)
+            if self.code == "relu"
+            else sign(drive).astype(np.float64)
+        )
 
     def _summed_codes(self) -> Floats:
-        """W_gp: the sum of g^k p^kT over all labels, (G, M); of sign codes it is whole, and scores of phases are exact."""
+        """W_gp: the sum of g^k p^kT over all labels, (G, M); of sign codes it is whole, and scores
+        of phases are exact.
+        """
         first, labels = np.cumsum(self.periods_) - self.periods_, math.prod(self.periods_.tolist())
         total = np.zeros(self.W_pg_.T.shape)
         for start in range(0, labels, _AT_A_TIME):
@@ -255,7 +309,9 @@ class ScaffoldMemory(SequenceMemory):
         return total
 
     def _cue_from(self, S: Floats) -> Floats:
-        """Return the matrix that takes the place of the inverse of the patterns in W_ps, (L, N) -> (L, N)."""
+        """Return the matrix that takes the place of the inverse of the patterns in W_ps, (L, N) ->
+        (L, N).
+        """
         if self.cue == "pinv":
             return np.asarray(np.linalg.pinv(S, rcond=_RANK).T)
         if self.cue == "hebb":
@@ -266,29 +322,50 @@ class ScaffoldMemory(SequenceMemory):
         """Return the label after each: all phases move by one, except where a sequence ends."""
         at = np.minimum(np.searchsorted(self.ends_, labels), len(self.ends_) - 1)
         is_end = self.ends_[at] == labels
-        return np.asarray(np.where(is_end, self.goes_to_[at], labels + 1) % math.prod(self.periods_.tolist()))
+        return np.asarray(
+            np.where(is_end, self.goes_to_[at], labels + 1) % math.prod(self.periods_.tolist())
+        )
 
     def _check_learned(self, arrays: dict[str, NDArray[Any]]) -> None:
         _check_periods(arrays["periods_"].tolist())
         if (total := int(arrays["periods_"].sum())) != arrays["W_pg_"].shape[1]:
-            raise ValueError(f"the periods sum to {total}, but there are {arrays['W_pg_'].shape[1]} label neurons")
+            raise ValueError(
+                f"the periods sum to {total}, but there are {arrays['W_pg_'].shape[1]} label "
+                "neurons"
+            )
 
 
 def _check_periods(periods: Any) -> None:
-    """Reject periods of which two have a common divisor, or which make more labels than can be averaged over."""
-    if isinstance(periods, str) or not isinstance(periods, Sequence) or not periods or not all(map(is_count, periods)):
-        raise ValueError(f"periods must be 'auto' or some whole numbers, such as (31, 33), but it is {say(periods)}.")
+    """Reject periods of which two have a common divisor, or which make more labels than can be
+    averaged over.
+    """
+    if (
+        isinstance(periods, str)
+        or not isinstance(periods, Sequence)
+        or not periods
+        or not all(map(is_count, periods))
+    ):
+        raise ValueError(
+            "periods must be 'auto' or some whole numbers, such as (31, 33), but it is "
+            f"{say(periods)}."
+        )
     for a, b in combinations(map(int, periods), 2):
         if math.gcd(a, b) > 1:
-            raise ValueError(f"periods must have no common divisor, or labels repeat too early, but {a} and {b} have one.")
+            raise ValueError(
+                f"periods must have no common divisor, or labels repeat too early, but {a} and {b} "
+                "have one."
+            )
     if math.prod(map(int, periods)) > _MOST_LABELS:
         raise ValueError(
-            f"periods must have a product of at most {_MOST_LABELS}, the number of labels, but it is {say(periods)}."
+            f"periods must have a product of at most {_MOST_LABELS}, the number of labels, but it "
+            f"is {say(periods)}."
         )
 
 
 def _label_at(phases: Labels, periods: Labels) -> Labels:
-    """Return the label with these phases, (B, modules) -> (B,), by the Chinese remainder theorem."""
+    """Return the label with these phases, (B, modules) -> (B,), by the Chinese remainder
+    theorem.
+    """
     labels = math.prod(periods.tolist())
     steps = [labels // period * pow(labels // period, -1, period) for period in periods.tolist()]
     return np.asarray(phases @ np.array(steps, dtype=np.int64) % labels)

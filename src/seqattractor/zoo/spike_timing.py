@@ -1,4 +1,5 @@
-"""SpikeTimingMemory: spike-timing-dependent plasticity, and synapses that compete (Fiete, Senn, Wang & Hahnloser 2010).
+"""SpikeTimingMemory: spike-timing-dependent plasticity, and synapses that compete (Fiete, Senn,
+Wang & Hahnloser 2010).
 
 States are 0 and 1, with adaptation y:
 x_i(t) = 1 where sum_j W_ij x_j(t-1) + b_i(t) - beta sum_j x_j(t-1) - alpha y_i(t) > 0.
@@ -12,7 +13,13 @@ from typing import Any, ClassVar, Literal, Self, final
 import numpy as np
 from numpy.typing import NDArray
 
-from seqattractor._checks import check_count, check_memory, check_not_negative, check_number, check_positive
+from seqattractor._checks import (
+    check_count,
+    check_memory,
+    check_not_negative,
+    check_number,
+    check_positive,
+)
 from seqattractor.engine.problem import ProgressCallback
 from seqattractor.networks.online import OnlineMemory
 from seqattractor.networks.traits import Traits
@@ -25,20 +32,24 @@ Floats = NDArray[np.float64]
 @final
 @dataclass(eq=False, repr=False)
 class SpikeTimingMemory(OnlineMemory):
-    """Excitatory neurons that learn who fires next, with a limit to what goes into and out of each (Fiete et al. 2010).
+    """Excitatory neurons that learn who fires next, with a limit to what goes into and out of each
+    (Fiete et al. 2010).
 
-    A synapse grows when its target fires one step after its source, and shrinks when it fires one step before. Where the weights
-    into a neuron, or out of it, exceed a limit together, all of these shrink. `fit` drives the neurons with the patterns (+1 is
-    a burst), and what is learned then runs by itself. `self_organise` shows nothing at all: neurons that fire by chance are
+    A synapse grows when its target fires one step after its source, and shrinks when it fires one
+    step before. Where the weights into a neuron, or out of it, exceed a limit together, all of
+    these shrink. `fit` drives the neurons with the patterns (+1 is a burst), and what is learned
+    then runs by itself. `self_organise` shows nothing at all: neurons that fire by chance are
     enough for the weights to become chains that close.
 
-    It is a memory for chains, in which every neuron has one time to fire. Of random patterns with 5 of 100 active units
-    only a part is stored, and where half of the units are active, not even a loop of three patterns.
+    It is a memory for chains, in which every neuron has one time to fire. Of random patterns with 5
+    of 100 active units only a part is stored, and where half of the units are active, not even a
+    loop of three patterns.
 
     Parameters
     ----------
     synapses : float
-        m, the limit to the weights into a neuron, and to those out of it, in units of the largest weight.
+        m, the limit to the weights into a neuron, and to those out of it, in units of the largest
+        weight.
     competition : float
         epsilon, how strongly synapses shrink beyond the limit.
     eta : float
@@ -46,9 +57,11 @@ class SpikeTimingMemory(OnlineMemory):
     inhibition : float
         beta, by which each active neuron inhibits all.
     adaptation, adaptation_steps : float
-        alpha, by which a neuron that has fired is less ready to fire, and tau, the steps in which that fades, 1 or more.
+        alpha, by which a neuron that has fired is less ready to fire, and tau, the steps in which
+        that fades, 1 or more.
     max_epochs : int
-        How often the sequences are presented at most; learning ends when all transitions are stored.
+        How often the sequences are presented at most; learning ends when all transitions are
+        stored.
     on_conflict, verbose
         As in `SequenceAttractor`.
 
@@ -61,9 +74,10 @@ class SpikeTimingMemory(OnlineMemory):
 
     References
     ----------
-    I. R. Fiete, W. Senn, C. Z. H. Wang and R. H. R. Hahnloser, Spike-time-dependent plasticity and heterosynaptic competition
-    organize networks to produce long scale-free sequences of neural activity, 2010. The formulas are those of a later program
-    based on it. Its use as a memory of given patterns is ours.
+    I. R. Fiete, W. Senn, C. Z. H. Wang and R. H. R. Hahnloser, Spike-time-dependent plasticity and
+    heterosynaptic competition organize networks to produce long scale-free sequences of neural
+    activity, 2010. The formulas are those of a later program based on it. Its use as a memory of
+    given patterns is ours.
 
     Examples
     --------
@@ -91,10 +105,16 @@ class SpikeTimingMemory(OnlineMemory):
     _values: ClassVar[dict[str, str]] = {"n_iter_": "count"}
     # Local, with competition between the synapses of one neuron.
     _traits = Traits(
-        weights=("W_",), stores_patterns=False, online=True, local=True, note="for chains, in which each neuron fires once"
+        weights=("W_",),
+        stores_patterns=False,
+        online=True,
+        local=True,
+        note="for chains, in which each neuron fires once",
     )
 
-    def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
+    def fit_transitions(
+        self, transitions: Transitions, callback: ProgressCallback | None = None
+    ) -> tuple[int, int]:
         """Present the transitions until all are stored."""
         self._init_learning(transitions)
         wrong = 1
@@ -117,11 +137,14 @@ class SpikeTimingMemory(OnlineMemory):
         self.W_ = W
         self.n_iter_ += 1
 
-    def self_organise(self, n_units: int, steps: int, *, drive: float = 0.02, rng: Seed = None) -> Self:
+    def self_organise(
+        self, n_units: int, steps: int, *, drive: float = 0.02, rng: Seed = None
+    ) -> Self:
         """Let a new network of `n_units` neurons run and learn, with nothing shown to it.
 
-        Weights begin evenly distributed up to twice the limit divided by `n_units`. For chains of single neurons take
-        ``synapses=1``, adaptation, and little inhibition, so that several chains can be active at once.
+        Weights begin evenly distributed up to twice the limit divided by `n_units`. For chains of
+        single neurons take ``synapses=1``, adaptation, and little inhibition, so that several
+        chains can be active at once.
 
         Parameters
         ----------
@@ -167,9 +190,13 @@ class SpikeTimingMemory(OnlineMemory):
         return np.zeros(states.shape) if self.adaptation else None
 
     def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:
-        """Return the pattern after each state, (B, N) -> (B, N); `memory` holds the adaptation and is changed."""
+        """Return the pattern after each state, (B, N) -> (B, N); `memory` holds the adaptation and
+        is changed.
+        """
         y = self.start(states) if memory is None else memory
-        return np.where(self._received(self.W_, (states > 0).astype(np.float64), y) > 0, 1, -1).astype(np.int8)
+        return np.where(
+            self._received(self.W_, (states > 0).astype(np.float64), y) > 0, 1, -1
+        ).astype(np.int8)
 
     def check_parameters(self) -> None:
         """Raise for invalid parameters."""
@@ -179,14 +206,22 @@ class SpikeTimingMemory(OnlineMemory):
         check_not_negative(self.inhibition, "inhibition")
         check_not_negative(self.adaptation, "adaptation")
         if check_number(self.adaptation_steps, "adaptation_steps") < 1:
-            raise ValueError(f"adaptation_steps must be 1 or more, but it is {self.adaptation_steps}.")
+            raise ValueError(
+                f"adaptation_steps must be 1 or more, but it is {self.adaptation_steps}."
+            )
         check_count(self.max_epochs, "max_epochs")
 
     def _rates(self) -> dict[str, float]:
-        return {"eta": float(self.eta), "competition": float(self.competition), "synapses": float(self.synapses)}
+        return {
+            "eta": float(self.eta),
+            "competition": float(self.competition),
+            "synapses": float(self.synapses),
+        }
 
     def _received(self, W: Floats, x: Floats, y: Floats | None) -> Floats:
-        """Return the input of neurons one step after the activities x, (..., n) -> (..., n); the adaptation y is changed."""
+        """Return the input of neurons one step after the activities x, (..., n) -> (..., n); the
+        adaptation y is changed.
+        """
         received = x @ W.T - float(self.inhibition) * x.sum(axis=-1, keepdims=True)
         if y is not None:
             y += (x - y) / float(self.adaptation_steps)
@@ -194,10 +229,14 @@ class SpikeTimingMemory(OnlineMemory):
         return np.asarray(received)
 
 
-def update(W: Floats, before: Floats, after: Floats, *, eta: float, competition: float, synapses: float) -> None:
+def update(
+    W: Floats, before: Floats, after: Floats, *, eta: float, competition: float, synapses: float
+) -> None:
     """Change W by two successive states; weights beyond the limit m at either end shrink."""
     W += eta * (np.outer(after, before) - np.outer(before, after))
-    beyond = np.maximum(W.sum(axis=1) - synapses, 0.0)[:, None] + np.maximum(W.sum(axis=0) - synapses, 0.0)
+    beyond = np.maximum(W.sum(axis=1) - synapses, 0.0)[:, None] + np.maximum(
+        W.sum(axis=0) - synapses, 0.0
+    )
     W -= eta * competition * beyond
     np.clip(W, 0.0, 1.0, out=W)
     np.fill_diagonal(W, 0.0)

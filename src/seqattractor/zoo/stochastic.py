@@ -1,4 +1,5 @@
-"""StochasticMemory: visible and hidden neurons that fire by chance, and a local rule with one global factor (Brea 2013).
+"""StochasticMemory: visible and hidden neurons that fire by chance, and a local rule with one
+global factor (Brea 2013).
 
 With s = (x, h, 1) and E_ij(t) = beta (x_i(t+1) - rho_i(t)) s_j(t), visible weights change by eta
 E_ij(t), hidden ones by eta (r(t) - rbar) e_ij(t): e_ij(t) = trace e_ij(t-1) + E_ij(t-1), r the log
@@ -13,7 +14,14 @@ from typing import Any, ClassVar, Literal, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from seqattractor._checks import LARGEST, check_count, check_memory, check_not_negative, check_number, check_positive
+from seqattractor._checks import (
+    LARGEST,
+    check_count,
+    check_memory,
+    check_not_negative,
+    check_number,
+    check_positive,
+)
 from seqattractor.networks.online import OnlineMemory
 from seqattractor.networks.traits import Traits
 from seqattractor.noise import Seed, as_generator
@@ -27,7 +35,8 @@ _BASELINE_RATE = 0.05  # with which the average likelihood follows
 @final
 @dataclass(eq=False, repr=False)
 class StochasticMemory(OnlineMemory):
-    """Visible and hidden neurons that fire by chance, taught to make a visible sequence likely (Brea, Senn & Pfister).
+    """Visible and hidden neurons that fire by chance, taught to make a visible sequence likely
+    (Brea, Senn & Pfister).
 
     In every step each neuron fires (+1) with the probability ``1 / (1 + exp(-beta u))``, where u
     sums what all neurons, visible and hidden, did. Weights to visible neurons climb the likelihood
@@ -35,7 +44,8 @@ class StochasticMemory(OnlineMemory):
     for all: how likely the next pattern was, compared with the average. So hidden neurons remember
     what the visible ones need, and a pattern may have different successors.
 
-    `recall` is by the most probable state of every neuron, and so without chance; `sample` lets the neurons fire as they do.
+    `recall` is by the most probable state of every neuron, and so without chance; `sample` lets the
+    neurons fire as they do.
 
     Parameters
     ----------
@@ -46,14 +56,16 @@ class StochasticMemory(OnlineMemory):
     eta : float
         The step of all weights.
     trace : float
-        How much of what was done, for which the factor gives credit or blame, is left after a step, from 0 to below 1.
+        How much of what was done, for which the factor gives credit or blame, is left after a step,
+        from 0 to below 1.
     max_epochs : int
         How often the sequences are presented at most.
     tol : float
-        Learning ends after an epoch in which the mean of -ln(probability), per visible neuron and step, is below it.
+        Learning ends after an epoch in which the mean of -ln(probability), per visible neuron and
+        step, is below it.
     init_scale : float
-        The standard deviation of the initial weights to hidden neurons, times the square root of N + H. Weights to visible
-        neurons start at zero.
+        The standard deviation of the initial weights to hidden neurons, times the square root of N
+        + H. Weights to visible neurons start at zero.
     on_conflict, random_state, verbose
         As in `SequenceAttractor`.
 
@@ -75,9 +87,10 @@ class StochasticMemory(OnlineMemory):
 
     References
     ----------
-    J. Brea, W. Senn and J.-P. Pfister, Matching recall and storage in sequence learning with spiking neural networks, 2013. Only
-    the abstract was at hand. Ours are: steps instead of continuous time, potentials that last for one step, learned biases, and
-    credit that fades within a sequence (`trace`) instead of one factor for a whole one.
+    J. Brea, W. Senn and J.-P. Pfister, Matching recall and storage in sequence learning with
+    spiking neural networks, 2013. Only the abstract was at hand. Ours are: steps instead of
+    continuous time, potentials that last for one step, learned biases, and credit that fades within
+    a sequence (`trace`) instead of one factor for a whole one.
 
     Examples
     --------
@@ -125,7 +138,9 @@ class StochasticMemory(OnlineMemory):
         return bool(self.losses_[-1] < self.tol)
 
     def _init_learning(self, transitions: Transitions) -> None:
-        """Draw the initial weights to hidden neurons; no state of a visible one is likelier than the other yet."""
+        """Draw the initial weights to hidden neurons; no state of a visible one is likelier than
+        the other yet.
+        """
         N, H = self.n_features_in_, int(self.n_hidden)
         check_memory(32 * (N + H) ** 2, f"a network of {H} hidden neurons")
         self.rng_ = as_generator(self.random_state)
@@ -144,17 +159,23 @@ class StochasticMemory(OnlineMemory):
             for x, x_next in pieces:
                 shown = (np.concatenate([x, x_next[-1:]]) > 0).astype(np.float64)
                 draws = self.rng_.random((len(x), int(self.n_hidden)))
-                errors, of_sequence = neurons.learn(shown, draws, eta=float(self.eta), trace=float(self.trace))
+                errors, of_sequence = neurons.learn(
+                    shown, draws, eta=float(self.eta), trace=float(self.trace)
+                )
                 wrong, likelihood = wrong + errors, likelihood + of_sequence
         if not (np.abs(neurons.W) < LARGEST).all():
-            raise ValueError(f"learning diverged: the weights are not finite; lower eta (it is {self.eta:g}).")
+            raise ValueError(
+                f"learning diverged: the weights are not finite; lower eta (it is {self.eta:g})."
+            )
         self._take(neurons.W)
         self.baseline_ = float(neurons.baseline)
         self.losses_ = np.append(self.losses_, -likelihood / transitions.targets.size)
         self._count_errors(wrong)
 
     def start(self, states: Patterns) -> Floats | None:
-        """Return the hidden activity before the cue, zeros, (B, H); None where there are no hidden neurons."""
+        """Return the hidden activity before the cue, zeros, (B, H); None where there are no hidden
+        neurons.
+        """
         return np.zeros((len(states), int(self.n_hidden))) if self.n_hidden else None
 
     def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:
@@ -196,7 +217,9 @@ class StochasticMemory(OnlineMemory):
         path[:, 0] = states[:, 0]
         memory = self.start(states[:, 0])
         for t in range(steps):
-            path[:, t + 1] = self._after(path[:, t], memory, lambda u: generator.random(u.shape) < neurons.probability(u))
+            path[:, t + 1] = self._after(
+                path[:, t], memory, lambda u: generator.random(u.shape) < neurons.probability(u)
+            )
         return path[0] if single else path
 
     def traits(self) -> Traits:
@@ -204,7 +227,11 @@ class StochasticMemory(OnlineMemory):
         hidden = ("V_", "U_", "R_", "hidden_bias_") if self.n_hidden else ()
         note = "one global factor reaches all weights to hidden neurons" if self.n_hidden else ""
         return Traits(
-            weights=("W_", "visible_bias_", *hidden), stores_patterns=False, online=True, local=not self.n_hidden, note=note
+            weights=("W_", "visible_bias_", *hidden),
+            stores_patterns=False,
+            online=True,
+            local=not self.n_hidden,
+            note=note,
         )
 
     def check_parameters(self) -> None:
@@ -219,7 +246,9 @@ class StochasticMemory(OnlineMemory):
         check_not_negative(self.init_scale, "init_scale")
 
     def _after(self, states: Patterns, memory: Any, fire: Any) -> Patterns:
-        """Return the patterns after some states, where `fire` decides which neurons fire in fields; changes the memory."""
+        """Return the patterns after some states, where `fire` decides which neurons fire in fields;
+        changes the memory.
+        """
         carried = self.start(states) if memory is None else memory
         neurons, N = self._neurons(), states.shape[1]
         active = (states > 0).astype(np.float64)
@@ -233,9 +262,14 @@ class StochasticMemory(OnlineMemory):
         """All neurons, with a copy of their weights."""
         rows = [np.column_stack([self.W_, self.visible_bias_])]
         if self.n_hidden:
-            to_visible, to_hidden = (self.W_, self.V_, self.visible_bias_), (self.U_, self.R_, self.hidden_bias_)
+            to_visible, to_hidden = (
+                (self.W_, self.V_, self.visible_bias_),
+                (self.U_, self.R_, self.hidden_bias_),
+            )
             rows = [np.column_stack(parts) for parts in (to_visible, to_hidden)]
-        return StochasticNeurons(np.concatenate(rows), self.n_features_in_, float(self.beta), self.baseline_)
+        return StochasticNeurons(
+            np.concatenate(rows), self.n_features_in_, float(self.beta), self.baseline_
+        )
 
     def _take(self, W: Floats) -> None:
         """Split the weights of all neurons by their kinds."""
@@ -248,7 +282,9 @@ class StochasticMemory(OnlineMemory):
 
 @dataclass
 class StochasticNeurons:
-    """Weights W, (N + H, N + H + 1), of N visible and H hidden neurons; `learn` changes them and the baseline rbar."""
+    """Weights W, (N + H, N + H + 1), of N visible and H hidden neurons; `learn` changes them and
+    the baseline rbar.
+    """
 
     W: Floats
     n_visible: int
@@ -256,7 +292,9 @@ class StochasticNeurons:
     baseline: float = 0.0
 
     def field(self, s: Floats) -> Floats:
-        """Return the input of all neurons, u = W (s, 1), after their activities s: (..., N + H) -> (..., N + H)."""
+        """Return the input of all neurons, u = W (s, 1), after their activities s: (..., N + H) ->
+        (..., N + H).
+        """
         return np.asarray(s @ self.W[:, :-1].T + self.W[:, -1])
 
     def probability(self, u: Floats) -> Floats:
@@ -264,10 +302,11 @@ class StochasticNeurons:
         return np.exp(_log_logistic(self.beta * u))
 
     def learn(self, x: Floats, draws: Floats, *, eta: float, trace: float) -> tuple[int, float]:
-        """Go once through a sequence of 0 and 1, (T, N); returns wrong visible neurons and the log likelihood.
+        """Go once through a sequence of 0 and 1, (T, N); returns wrong visible neurons and the log
+        likelihood.
 
-        A hidden neuron fires where its number in `draws`, (T - 1, H), is below its probability. A visible one is wrong where it
-        was likelier in the other state.
+        A hidden neuron fires where its number in `draws`, (T - 1, H), is below its probability. A
+        visible one is wrong where it was likelier in the other state.
         """
         N, (hidden, width) = self.n_visible, (len(self.W) - self.n_visible, self.W.shape[1])
         h, e = np.zeros(hidden), np.zeros((hidden, width))
@@ -275,7 +314,10 @@ class StochasticNeurons:
         for t in range(len(x) - 1):
             s = np.concatenate([x[t], h])
             u, seen = self.field(s), np.append(s, 1.0)
-            rho, likelihood = self.probability(u), _log_logistic(self.beta * u[:N] * (2 * x[t + 1] - 1))
+            rho, likelihood = (
+                self.probability(u),
+                _log_logistic(self.beta * u[:N] * (2 * x[t + 1] - 1)),
+            )
             wrong += int(np.sum((u[:N] >= 0) != (x[t + 1] > 0)))
             total += float(likelihood.sum())
             self.W[:N] += eta * self.beta * np.outer(x[t + 1] - rho[:N], seen)

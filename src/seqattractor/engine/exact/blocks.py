@@ -1,4 +1,5 @@
-"""Blocks of neurons, the unit of parallel work: neurons of one layer are independent, so a block needs nothing of another.
+"""Blocks of neurons, the unit of parallel work: neurons of one layer are independent, so a block
+needs nothing of another.
 
 A block is plain arrays. On one machine threads advance the blocks; nothing here depends on threads.
 """
@@ -58,21 +59,40 @@ class _Block(Restorable):
     def _widen(self) -> None:
         """Continue in wider integers."""
         if self.fields.dtype == WIDTHS[-1]:
-            raise OverflowError("fields in units of eta left the range of 32-bit integers; use a larger eta or a smaller kappa.")
+            raise OverflowError(
+                "fields in units of eta left the range of 32-bit integers; use a larger eta or a "
+                "smaller kappa."
+            )
         self._set_fields(self.fields.astype(WIDTHS[-1]))
 
     def _learn(
-        self, K: tuple[Integers, Integers], rows: Integers, errors: Integers, state: Integers, wrong: Integers | None = None
+        self,
+        K: tuple[Integers, Integers],
+        rows: Integers,
+        errors: Integers,
+        state: Integers,
+        wrong: Integers | None = None,
     ) -> Integers:
-        """Let rows learn on fixed inputs with a Gram matrix, given also as `ahead`; returns flips if `wrong` is given."""
+        """Let rows learn on fixed inputs with a Gram matrix, given also as `ahead`; returns flips
+        if `wrong` is given.
+        """
         flips = np.empty((0 if wrong is None else self._flips, 4), dtype=np.int32)
-        codes = np.empty((len(self.fields), self.fields.shape[1] // LANES), dtype=np.uint32) if wrong is None else wrong
+        codes = (
+            np.empty((len(self.fields), self.fields.shape[1] // LANES), dtype=np.uint32)
+            if wrong is None
+            else wrong
+        )
         block = (self.targets, self.h0, self.fields, self.bounds, self.room, self.counts, codes)
-        used = kernels.learn_rows(*K, rows, *block, errors, state, flips, self.step, self.limit, wrong is not None)
+        used = kernels.learn_rows(
+            *K, rows, *block, errors, state, flips, self.step, self.limit, wrong is not None
+        )
         return flips[:used]
 
-    def _advance(self, n_epochs: int, learn: Callable[[Integers, Integers, Integers], Integers]) -> tuple[Integers, Integers]:
-        """Let the active rows learn, and those that need wider integers or more space for flips once more.
+    def _advance(
+        self, n_epochs: int, learn: Callable[[Integers, Integers, Integers], Integers]
+    ) -> tuple[Integers, Integers]:
+        """Let the active rows learn, and those that need wider integers or more space for flips
+        once more.
 
         Returns errors (n_epochs,) and flips (epoch, t, row, new code).
         """
@@ -92,38 +112,55 @@ class _Block(Restorable):
 
 
 class LayerBlock(_Block):
-    """Neurons that learn fixed targets (n, m) from fixed inputs X (n, N_in) with the Gram matrix K, eqs. (5)-(7).
+    """Neurons that learn fixed targets (n, m) from fixed inputs X (n, N_in) with the Gram matrix K,
+    eqs. (5)-(7).
 
-    They are hidden neurons, or those of a visible-only network. `weights` (m, N_in) are their start weights, to which
-    `finish` adds what they have learned; `first` is the number of the block's first neuron in its layer.
+    They are hidden neurons, or those of a visible-only network. `weights` (m, N_in) are their start
+    weights, to which `finish` adds what they have learned; `first` is the number of the block's
+    first neuron in its layer.
     """
 
     changing: ClassVar[tuple[str, ...]] = (*_Block.changing, "wrong")
 
     def __init__(
-        self, weights: Floats, X: Patterns, targets: Patterns, K: Gram, *, kappa: float, theta: float = 0.0, first: int = 0
+        self,
+        weights: Floats,
+        X: Patterns,
+        targets: Patterns,
+        K: Gram,
+        *,
+        kappa: float,
+        theta: float = 0.0,
+        first: int = 0,
     ) -> None:
         super().__init__(targets, start_fields(weights, X, theta), kappa, K.step)
         self.weights, self.X, self.K, self.first = weights, X, K, first
         self.wrong = np.zeros((len(self.fields), self.fields.shape[1] // LANES), dtype=np.uint32)
 
     def advance(self, n_epochs: int) -> tuple[Integers, Integers]:
-        """Learn some epochs; returns the errors (n_epochs,) and the flips of codes (epoch, t, neuron, new code)."""
+        """Learn some epochs; returns the errors (n_epochs,) and the flips of codes (epoch, t,
+        neuron, new code).
+        """
         K = self.K.K, self.K.ahead
-        errors, flips = self._advance(n_epochs, lambda rows, errors, state: self._learn(K, rows, errors, state, self.wrong))
+        errors, flips = self._advance(
+            n_epochs, lambda rows, errors, state: self._learn(K, rows, errors, state, self.wrong)
+        )
         flips[:, 2] += self.first
         return errors, flips
 
     def finish(self) -> None:
-        """Write the learned weights: weights += A X, with the integer counts A of signed updates."""
+        """Write the learned weights: weights += A X, with the integer counts A of signed
+        updates.
+        """
         add_learned(self.weights, self.counts * self.targets, self.X)
 
 
 class VisibleBlock(_Block):
-    """Visible neurons that learn their targets (n, m) from changing codes of the hidden neurons, eqs. (8)-(9).
+    """Visible neurons that learn their targets (n, m) from changing codes of the hidden neurons,
+    eqs. (8)-(9).
 
-    `V` (m, M) are their start weights, to which `finish` adds what they have learned; `y` (n, M) are the codes of the
-    first epoch.
+    `V` (m, M) are their start weights, to which `finish` adds what they have learned; `y` (n, M)
+    are the codes of the first epoch.
     """
 
     changing: ClassVar[tuple[str, ...]] = (*_Block.changing, "C")
@@ -131,7 +168,9 @@ class VisibleBlock(_Block):
     def __init__(self, V: Floats, y: Patterns, targets: Patterns, *, kappa: float) -> None:
         self.V = V
         super().__init__(targets, start_fields(V, y), kappa, step=V.shape[1])
-        self.C = np.zeros((0, padded(V.shape[1])), dtype=self.fields.dtype)  # integer weights, needed only if codes flip
+        self.C = np.zeros(
+            (0, padded(V.shape[1])), dtype=self.fields.dtype
+        )  # integer weights, needed only if codes flip
 
     def advance(self, tape: Tape) -> Integers:
         """Learn the epochs of a tape; returns the errors (epochs,)."""
@@ -139,11 +178,32 @@ class VisibleBlock(_Block):
             self.C = np.zeros((len(self.V), self.C.shape[1]), dtype=self.fields.dtype)
 
         def learn(rows: Integers, errors: Integers, state: Integers) -> Integers:
-            if not tape.needs_weights:  # the codes are final: these are fixed inputs, and updates need only be counted
+            if (
+                not tape.needs_weights
+            ):  # the codes are final: these are fixed inputs, and updates need only be counted
                 return self._learn((tape.K[0], tape.ahead[0]), rows, errors, state)
             kernels.replay_rows(
-                *(tape.K, tape.ahead, tape.Y, tape.version, tape.flipped, tape.groups, tape.group_start, rows),
-                *(self.targets, self.V, self.h0, self.fields, self.bounds, self.room, self.C, errors, state),
+                *(
+                    tape.K,
+                    tape.ahead,
+                    tape.Y,
+                    tape.version,
+                    tape.flipped,
+                    tape.groups,
+                    tape.group_start,
+                    rows,
+                ),
+                *(
+                    self.targets,
+                    self.V,
+                    self.h0,
+                    self.fields,
+                    self.bounds,
+                    self.room,
+                    self.C,
+                    errors,
+                    state,
+                ),
                 *(self.step, self.limit, self.kappa),
             )
             return np.empty((0, 4), dtype=np.int32)
@@ -151,7 +211,9 @@ class VisibleBlock(_Block):
         return self._advance(len(tape.version), learn)[0]
 
     def finish(self, y: Patterns) -> None:
-        """Write the learned weights: V += C + A Y, with the counts A of updates since the codes `y` are final."""
+        """Write the learned weights: V += C + A Y, with the counts A of updates since the codes `y`
+        are final.
+        """
         C = self.C[:, : self.V.shape[1]] if len(self.C) else None
         add_learned(self.V, self.counts * self.targets, y, C)
 

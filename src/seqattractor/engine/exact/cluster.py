@@ -1,9 +1,12 @@
-"""The exact engine on a Dask cluster: one large fit, block by block, with the same result as on one machine.
+"""The exact engine on a Dask cluster: one large fit, block by block, with the same result as on one
+machine.
 
-Hidden neurons need nothing but the inputs, so blocks of them learn all epochs at once, wherever they are. Their flips make the
-tape, which goes to every worker once; blocks of visible neurons then replay it, again all epochs at once. A few blocks are on
-their way at a time, and what they have learned takes the place of their start weights here, so that no machine holds all weights
-twice. A block depends on what it is sent alone: if a worker dies and takes some with it, these are sent again.
+Hidden neurons need nothing but the inputs, so blocks of them learn all epochs at once, wherever
+they are. Their flips make the tape, which goes to every worker once; blocks of visible neurons then
+replay it, again all epochs at once. A few blocks are on their way at a time, and what they have
+learned takes the place of their start weights here, so that no machine holds all weights twice. A
+block depends on what it is sent alone: if a worker dies and takes some with it, these are sent
+again.
 """
 
 from __future__ import annotations
@@ -41,11 +44,14 @@ _Result = TypeVar("_Result")
 def learn(problem: Problem, *, client: Any, callback: ProgressCallback | None = None) -> Learned:
     """Learn a problem with hidden neurons on a cluster: the same as `engine.learn`.
 
-    Hidden targets must not be learned, and the workers must have this package. The callback is called for all epochs when
-    learning is over; if it stops learning, learning is repeated up to that epoch, for which start weights are copied.
+    Hidden targets must not be learned, and the workers must have this package. The callback is
+    called for all epochs when learning is over; if it stops learning, learning is repeated up to
+    that epoch, for which start weights are copied.
     """
     if not kernels.available():
-        raise RuntimeError(f"fit_on_cluster cannot be used here, but fit can: {kernels.why_unavailable()}")
+        raise RuntimeError(
+            f"fit_on_cluster cannot be used here, but fit can: {kernels.why_unavailable()}"
+        )
     U, V, z = problem.U, problem.V, problem.hidden_targets
     assert U is not None
     start = None if callback is None else replace(problem, U=U.copy(), V=V.copy())
@@ -56,17 +62,28 @@ def learn(problem: Problem, *, client: Any, callback: ProgressCallback | None = 
     if z is not None:
         hidden_errors, flips = run.hidden(seen, z, U, problem.input_threshold)
         y = z.copy()
-        at_once = flips[:, 0] == 0  # what differs from the targets in the first epoch; the tape starts with these codes
+        at_once = (
+            flips[:, 0] == 0
+        )  # what differs from the targets in the first epoch; the tape starts with these codes
         y[flips[at_once, 1], flips[at_once, 2]] = flips[at_once, 3]
         flips = flips[~at_once]
     else:
-        y = sign(start_fields(U, seen, problem.input_threshold).T)  # eq. (7): a fixed U makes one code
+        y = sign(
+            start_fields(U, seen, problem.input_threshold).T
+        )  # eq. (7): a fixed U makes one code
     visible_errors = run.visible(problem.seen(y), flips, problem.targets, V)
     errors = np.stack([hidden_errors, visible_errors], axis=1)
     quiet = np.flatnonzero(~errors.any(axis=1))
-    errors = errors[: quiet[0] + 1] if len(quiet) else errors  # after an epoch without errors nothing changes
+    errors = (
+        errors[: quiet[0] + 1] if len(quiet) else errors
+    )  # after an epoch without errors nothing changes
     for epoch, (hidden, visible) in enumerate(errors.tolist(), start=1):
-        if start is not None and callback is not None and callback(epoch, hidden, visible) and epoch < len(errors):
+        if (
+            start is not None
+            and callback is not None
+            and callback(epoch, hidden, visible)
+            and epoch < len(errors)
+        ):
             return learn(replace(start, max_epochs=epoch), client=client)
     return Learned(V, errors, U)
 
@@ -86,11 +103,17 @@ class _Cluster:
                     self._wait_for_a_worker()
                     return phase()
             except ClusterLost as error:
-                raise OSError(f"the Dask cluster was lost: {error}; start it again, then fit again.") from error
-            except (OSError, CancelledError) as error:  # also what distributed raises when connections or data are lost
+                raise OSError(
+                    f"the Dask cluster was lost: {error}; start it again, then fit again."
+                ) from error
+            except (
+                OSError,
+                CancelledError,
+            ) as error:  # also what distributed raises when connections or data are lost
                 problem: BaseException = error
         raise OSError(
-            f"the Dask cluster failed {_ATTEMPTS} times in one fit ({in_a_line(problem)}); see what ends its workers."
+            f"the Dask cluster failed {_ATTEMPTS} times in one fit ({in_a_line(problem)}); see "
+            "what ends its workers."
         ) from problem
 
     def _wait_for_a_worker(self) -> None:
@@ -100,11 +123,15 @@ class _Cluster:
         try:
             self.client.wait_for_workers(1, timeout=self.watch.patience)
         except TimeoutError:
-            raise ClusterLost(f"no worker has been at the Dask scheduler for {self.watch.patience:.0f} s") from None
+            raise ClusterLost(
+                f"no worker has been at the Dask scheduler for {self.watch.patience:.0f} s"
+            ) from None
         except Exception as error:
             raise ClusterLost(in_a_line(error)) from error
 
-    def hidden(self, inputs: Patterns, z: Patterns, U: Floats, theta: float) -> tuple[Integers, Integers]:
+    def hidden(
+        self, inputs: Patterns, z: Patterns, U: Floats, theta: float
+    ) -> tuple[Integers, Integers]:
         """Learn U in place; returns the errors of each epoch and all flips of codes."""
         errors = np.zeros(self.max_epochs, dtype=np.int64)
         flips: dict[int, Integers] = {}
@@ -127,7 +154,9 @@ class _Cluster:
 
         def submit(rows: slice, tape: Any) -> Any:
             block = self._send(V[rows], targets[:, rows])
-            return self.client.submit(_visible_block, block, tape, self.kappa, self.max_epochs, pure=False)
+            return self.client.submit(
+                _visible_block, block, tape, self.kappa, self.max_epochs, pure=False
+            )
 
         def take(rows: slice, learned: tuple[Integers, Floats]) -> None:
             more_errors, V[rows] = learned
@@ -137,12 +166,17 @@ class _Cluster:
         return errors
 
     def _learn_blocks(
-        self, weights: Floats, shared: Any, submit: Callable[[slice, Any], Any], take: Callable[[slice, Any], None]
+        self,
+        weights: Floats,
+        shared: Any,
+        submit: Callable[[slice, Any], Any],
+        take: Callable[[slice, Any], None],
     ) -> None:
-        """Send blocks of rows and what all of them need, a few blocks at a time, and take what each has learned as it comes.
+        """Send blocks of rows and what all of them need, a few blocks at a time, and take what each
+        has learned as it comes.
 
-        Start weights of a block are overwritten when it has learned, so that each weight is kept once; a block that was lost
-        with its worker starts again.
+        Start weights of a block are overwritten when it has learned, so that each weight is kept
+        once; a block that was lost with its worker starts again.
         """
         blocks = self.with_retries(lambda: self._blocks(*weights.shape))
         done: set[int] = set()
@@ -166,14 +200,17 @@ class _Cluster:
         self.with_retries(learn_what_is_left)
 
     def _blocks(self, total: int, inputs: int) -> list[slice]:
-        """Blocks of rows with so many weights each: some for each thread of the cluster, and none too large to be sent."""
+        """Blocks of rows with so many weights each: some for each thread of the cluster, and none
+        too large to be sent.
+        """
         share = -(-total // (_BLOCKS * self.watch.threads()))
         return list(pieces(total, max(_LEAST_ROWS, min(share, _BLOCK_BYTES // (8 * inputs)))))
 
     def _wait_for_one(self, tasks: list[Any]) -> None:
         """Wait until one of some tasks is done, as long as there is a cluster that may do them.
 
-        Not by `distributed.wait`, whose timeout is an exception that the client keeps, and with it every array of its callers.
+        Not by `distributed.wait`, whose timeout is an exception that the client keeps, and with it
+        every array of its callers.
         """
         ended = threading.Event()
         for task in tasks:
@@ -187,10 +224,11 @@ class _Cluster:
         return self._scatter(tuple(map(np.ascontiguousarray, arrays)))
 
     def _scatter(self, data: Any) -> Any:
-        """Send data to some worker; if one is gone before the scheduler has noted what it got, that is a lost connection, too.
+        """Send data to some worker; if one is gone before the scheduler has noted what it got, that
+        is a lost connection, too.
 
-        Other workers get them from there when they need them. Not `broadcast=True`: should a worker be lost while it gets a copy,
-        the scheduler goes on copying for ever.
+        Other workers get them from there when they need them. Not `broadcast=True`: should a worker
+        be lost while it gets a copy, the scheduler goes on copying for ever.
         """
         try:
             (sent,) = self.client.scatter([data], hash=False)
@@ -200,7 +238,12 @@ class _Cluster:
 
 
 def _hidden_block(
-    start: tuple[Floats, Patterns], shared: tuple[Patterns, Gram], kappa: float, theta: float, first: int, max_epochs: int
+    start: tuple[Floats, Patterns],
+    shared: tuple[Patterns, Gram],
+    kappa: float,
+    theta: float,
+    first: int,
+    max_epochs: int,
 ) -> tuple[Integers, Integers, Floats]:
     """Let a block of hidden neurons learn; returns errors, flips and weights. Runs on a worker."""
     (weights, z), (inputs, K) = start, shared
@@ -215,7 +258,9 @@ def _hidden_block(
 def _visible_block(
     start: tuple[Floats, Patterns], tape: tuple[Patterns, Integers], kappa: float, max_epochs: int
 ) -> tuple[Integers, Floats]:
-    """Let a block of visible neurons learn from the tape; returns errors and weights. Runs on a worker."""
+    """Let a block of visible neurons learn from the tape; returns errors and weights. Runs on a
+    worker.
+    """
     (weights, targets), (y, flips) = start, tape
     learned = weights.copy()
     with Workers(1):

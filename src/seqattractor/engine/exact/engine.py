@@ -1,9 +1,11 @@
-"""The exact engine: the paper's learning as integer arithmetic on fields, with the same results as the plain loop.
+"""The exact engine: the paper's learning as integer arithmetic on fields, with the same results as
+the plain loop.
 
-Hidden neurons depend on no other neuron; visible neurons depend on the codes that the hidden ones produced on the way. So
-learning goes in windows of epochs: all hidden neurons learn a window and leave a tape of their codes, then all visible
-neurons replay it. Sequences that are long for their number of units are learned on weights instead (`weights`);
-`choose_form` decides. `docs/engine.rst` has the mathematics.
+Hidden neurons depend on no other neuron; visible neurons depend on the codes that the hidden ones
+produced on the way. So learning goes in windows of epochs: all hidden neurons learn a window and
+leave a tape of their codes, then all visible neurons replay it. Sequences that are long for their
+number of units are learned on weights instead (`weights`); `choose_form` decides. `docs/engine.rst`
+has the mathematics.
 """
 
 from __future__ import annotations
@@ -30,11 +32,21 @@ from seqattractor.sequences._patterns import pieces
 
 Form = Literal["fields", "weights"]
 
-BLOCK_ROWS, BLOCK_ROWS_ALONE = 256, 1024  # neurons in a block: several threads share smaller ones more evenly
+BLOCK_ROWS, BLOCK_ROWS_ALONE = (
+    256,
+    1024,
+)  # neurons in a block: several threads share smaller ones more evenly
 _WINDOW_SECONDS = 0.2  # Ctrl-C gets through between windows
-_GROWTH, _TOLD_GROWTH = 64, 4  # from one window to the next; less where somebody is told of each epoch, and may stop after it
-_WINDOW_EPOCHS = 2**14  # at most: errors are kept for each epoch of a window and each of the rows side by side
-_KEEP_BYTES = 2**28  # above this much state a window is one epoch, so that no copy is needed to stop within it
+_GROWTH, _TOLD_GROWTH = (
+    64,
+    4,
+)  # from one window to the next; less where somebody is told of each epoch, and may stop after it
+_WINDOW_EPOCHS = (
+    2**14
+)  # at most: errors are kept for each epoch of a window and each of the rows side by side
+_KEEP_BYTES = (
+    2**28
+)  # above this much state a window is one epoch, so that no copy is needed to stop within it
 
 
 def learn(
@@ -84,10 +96,20 @@ def learn(
     x = problem.seen(problem.inputs)
     with Workers(n_jobs) as workers:
 
-        def layer(W: Floats, x: Patterns, targets: Patterns, theta: float = 0.0) -> list[LayerBlock]:
+        def layer(
+            W: Floats, x: Patterns, targets: Patterns, theta: float = 0.0
+        ) -> list[LayerBlock]:
             K = Gram(x)
             return workers.run(
-                lambda rows: LayerBlock(W[rows], x, targets[:, rows], K, kappa=problem.kappa, theta=theta, first=rows.start),
+                lambda rows: LayerBlock(
+                    W[rows],
+                    x,
+                    targets[:, rows],
+                    K,
+                    kappa=problem.kappa,
+                    theta=theta,
+                    first=rows.start,
+                ),
                 pieces(len(W), block_rows),
             )
 
@@ -95,12 +117,20 @@ def learn(
             run = _Layers(workers, problem, layer(U, x, z, problem.input_threshold), z, block_rows)
             errors = _in_windows(run.window, run.parts, problem.max_epochs, callback)
             run.finish()
-        else:  # V learns from constant patterns: the inputs, or the codes that a fixed U makes of them, eq. (7)
-            y = x if U is None else problem.seen(sign(start_fields(U, x, problem.input_threshold).T))
+        # V learns from constant patterns: the inputs, or the codes that a fixed U makes of them,
+        # eq. (7)
+        else:
+            y = (
+                x
+                if U is None
+                else problem.seen(sign(start_fields(U, x, problem.input_threshold).T))
+            )
             blocks = layer(V, y, problem.targets)
 
             def window(n_epochs: int) -> Integers:
-                visible = sum(found for found, _ in workers.run(lambda block: block.advance(n_epochs), blocks))
+                visible = sum(
+                    found for found, _ in workers.run(lambda block: block.advance(n_epochs), blocks)
+                )
                 return np.stack([np.zeros_like(visible), visible], axis=1)
 
             errors = _in_windows(window, lambda: blocks, problem.max_epochs, callback)
@@ -111,8 +141,21 @@ def learn(
 class _Layers:
     """One run of learning U and V: hidden phase, tape, visible phase, window by window."""
 
-    def __init__(self, workers: Workers, problem: Problem, hidden: list[LayerBlock], z: Patterns, block_rows: int) -> None:
-        self.workers, self.hidden, self._problem, self._z, self._block_rows = workers, hidden, problem, z, block_rows
+    def __init__(
+        self,
+        workers: Workers,
+        problem: Problem,
+        hidden: list[LayerBlock],
+        z: Patterns,
+        block_rows: int,
+    ) -> None:
+        self.workers, self.hidden, self._problem, self._z, self._block_rows = (
+            workers,
+            hidden,
+            problem,
+            z,
+            block_rows,
+        )
         self.codes: Codes | None = None
         self.visible: list[VisibleBlock] = []
 
@@ -121,7 +164,9 @@ class _Layers:
         return [*self.hidden, *self.visible, *([self.codes] if self.codes else [])]
 
     def window(self, n_epochs: int) -> Integers:
-        """Learn some epochs (the first window: only one); returns the errors, shape (n_epochs, 2)."""
+        """Learn some epochs (the first window: only one); returns the errors, shape (n_epochs,
+        2).
+        """
         errors = np.zeros((n_epochs, 2), dtype=np.int64)
         done = self.workers.run(lambda block: block.advance(n_epochs), self.hidden)
         errors[:, 0] = sum(block_errors for block_errors, _ in done)
@@ -133,9 +178,13 @@ class _Layers:
             self.codes, self.visible = Codes(y), self._visible_blocks(y)
             flips = flips[:0]
         epoch = 0
-        for tape in self.codes.play(flips, n_epochs, ended=all(block.settled.all() for block in self.hidden)):
+        for tape in self.codes.play(
+            flips, n_epochs, ended=all(block.settled.all() for block in self.hidden)
+        ):
             piece = slice(epoch, epoch := epoch + len(tape.version))
-            errors[piece, 1] = sum(self.workers.run(partial(VisibleBlock.advance, tape=tape), self.visible))
+            errors[piece, 1] = sum(
+                self.workers.run(partial(VisibleBlock.advance, tape=tape), self.visible)
+            )
         return errors
 
     def _visible_blocks(self, y: Patterns) -> list[VisibleBlock]:
@@ -161,13 +210,21 @@ def _in_windows(
     max_epochs: int,
     callback: ProgressCallback | None,
 ) -> Integers:
-    """Learn window by window up to the first epoch without any error, or to the one after which the callback says stop."""
+    """Learn window by window up to the first epoch without any error, or to the one after which the
+    callback says stop.
+    """
     windows = [np.zeros((0, 2), dtype=np.int64)]
     epochs, size, ended = 0, 1, False
     while epochs < max_epochs and not ended:
         size = min(size, max_epochs - epochs)
-        snapshots = [(part, part.snapshot()) for part in parts()] if callback is not None and size > 1 else []
-        started = time.perf_counter()  # processor time, where the machine is busy elsewhere, may cost as much as a small window
+        snapshots = (
+            [(part, part.snapshot()) for part in parts()]
+            if callback is not None and size > 1
+            else []
+        )
+        started = (
+            time.perf_counter()
+        )  # processor time, where the machine is busy elsewhere, may cost as much as a small window
         done = window(size)
         seconds = time.perf_counter() - started
         quiet = np.flatnonzero(~done.any(axis=1))
@@ -175,7 +232,9 @@ def _in_windows(
         if callback is not None:
             for e, (hidden, visible) in enumerate(done.tolist(), start=1):
                 if callback(epochs + e, hidden, visible):
-                    if e < size:  # the window went further: put everything back and learn only up to here
+                    if (
+                        e < size
+                    ):  # the window went further: put everything back and learn only up to here
                         for part, snapshot in snapshots:
                             part.restore(snapshot)
                         window(e)
@@ -194,7 +253,8 @@ def _next_size(size: int, seconds: float, *, told: bool) -> int:
     return int(np.clip(size * _WINDOW_SECONDS / max(seconds, 1e-6), 1, most))
 
 
-# -- the choice between fields and weights ---------------------------------------------------------------------
+# -- the choice between fields and weights
+# ---------------------------------------------------------------------
 
 MOST_FIELDS_BYTES = 2**31
 """Memory for products of every two transitions above which fields are not considered."""
@@ -224,11 +284,17 @@ def choose_form(n: int, layers: list[tuple[int, int]], max_epochs: int) -> Form:
 
 def fields_cost(n: int, layers: list[tuple[int, int]]) -> float:
     """Nanoseconds of an epoch on fields: an update goes through those of all n transitions."""
-    learned = n**2 / (n + 2 * layers[0][1])  # so many random transitions are learned in a usual epoch
+    learned = n**2 / (
+        n + 2 * layers[0][1]
+    )  # so many random transitions are learned in a usual epoch
     return sum(neurons * n * (_VISIT + learned * _FIELD) for neurons, _ in layers)
 
 
 def weights_cost(n: int, layers: list[tuple[int, int]]) -> float:
-    """Nanoseconds of an epoch on weights: every transition goes through those of all inputs, whether it is learned or not."""
+    """Nanoseconds of an epoch on weights: every transition goes through those of all inputs,
+    whether it is learned or not.
+    """
     calls = ceil(n / CHUNK) * _CALL
-    return sum(calls + ceil(neurons / SIDE) * n * (_STEP + inputs * _WEIGHT) for neurons, inputs in layers)
+    return sum(
+        calls + ceil(neurons / SIDE) * n * (_STEP + inputs * _WEIGHT) for neurons, inputs in layers
+    )

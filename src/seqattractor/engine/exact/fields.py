@@ -1,4 +1,6 @@
-"""From weights to fields and back, exactly: Gram matrices, start fields on a grid without rounding, and learned weights."""
+"""From weights to fields and back, exactly: Gram matrices, start fields on a grid without rounding,
+and learned weights.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ _COLUMNS = 4096  # inputs whose weights are at hand at a time, for a few rows in
 
 
 def limit_of(kind: np.dtype[Any]) -> int:
-    """The largest |field| that one of `WIDTHS` may hold, with headroom for the two bounds beyond it."""
+    """The largest |field| that one of `WIDTHS` may hold, with headroom for the two bounds beyond
+    it.
+    """
     return int(np.iinfo(kind).max) - 1
 
 
@@ -47,9 +51,11 @@ def in_bits(X: Patterns) -> NDArray[np.uint32]:
 
 
 def gram(X: Patterns, kind: np.dtype[Any] | None = None) -> Integers:
-    """The integer Gram matrix X X^T of +-1 rows in whole SIMD lanes, shape (n, padded n), with zeros beyond n.
+    """The integer Gram matrix X X^T of +-1 rows in whole SIMD lanes, shape (n, padded n), with
+    zeros beyond n.
 
-    It is of the narrowest integers, or of a given type: of thousands of transitions it is by far the largest array.
+    It is of the narrowest integers, or of a given type: of thousands of transitions it is by far
+    the largest array.
     """
     n, N = X.shape
     K: Integers = aligned((n, padded(n)), narrowest(N) if kind is None else kind, np.zeros)
@@ -60,30 +66,44 @@ def gram(X: Patterns, kind: np.dtype[Any] | None = None) -> Integers:
 
 
 class Gram:
-    """The Gram matrix of some inputs (n, N) for the kernels, in the narrowest integers, shape (n, padded n)."""
+    """The Gram matrix of some inputs (n, N) for the kernels, in the narrowest integers, shape (n,
+    padded n).
+    """
 
     def __init__(self, X: Patterns) -> None:
         self.K = gram(X)
         self.step = X.shape[1]
         """The largest |entry|: how far one update can move a field."""
         self.ahead = aligned((self.K.shape[1] // LANES, AHEAD, LANES), self.K.dtype, np.zeros)
-        """What updates add to later fields of their LANES transitions; see `look_ahead` in csrc/tape.h."""
+        """What updates add to later fields of their LANES transitions; see `look_ahead` in
+        csrc/tape.h.
+        """
         kernels.look_ahead(self.K, self.ahead)
 
 
 def start_fields(weights: Floats, X: Patterns, theta: float = 0.0) -> Floats:
-    """Start fields weights . x(t) - theta, shape (rows, n): exact, since weights are on the grid of `engine.grid`."""
+    """Start fields weights . x(t) - theta, shape (rows, n): exact, since weights are on the grid of
+    `engine.grid`.
+    """
     fields = np.zeros((len(weights), len(X)))
     if weights.any():
         for part in pieces(X.shape[1], _COLUMNS):
-            kernels.add_start_fields(fields, weights, in_bits(X[:, part]), part.start, part.stop - part.start)
+            kernels.add_start_fields(
+                fields, weights, in_bits(X[:, part]), part.start, part.stop - part.start
+            )
     return fields - theta if theta else fields
 
 
-def add_learned(weights: Floats, counts: Integers, X: Patterns, more: Integers | None = None) -> None:
-    """Add counts X + more to the weights in place, for integer counts (rows, n) and integers `more` like the weights."""
+def add_learned(
+    weights: Floats, counts: Integers, X: Patterns, more: Integers | None = None
+) -> None:
+    """Add counts X + more to the weights in place, for integer counts (rows, n) and integers `more`
+    like the weights.
+    """
     n, N = X.shape
-    rows: Any = np.flatnonzero(np.any(counts, axis=1))  # often few: most visible neurons have settled before the tape ends
+    rows: Any = np.flatnonzero(
+        np.any(counts, axis=1)
+    )  # often few: most visible neurons have settled before the tape ends
     if 2 * len(rows) > len(counts):
         rows = slice(None)  # to pick most of them out would take longer
     counted = counts[rows]

@@ -1,7 +1,9 @@
-"""The tape: how the codes y(t) of the hidden neurons change from epoch to epoch, and their Gram matrices K_y.
+"""The tape: how the codes y(t) of the hidden neurons change from epoch to epoch, and their Gram
+matrices K_y.
 
-Between two visits of a transition t nobody looks at V . y(t). So all flips of an epoch may be applied at its start, and within
-an epoch the codes are constant: epoch e has one code matrix Y_e and one Gram matrix K_e = Y_e Y_e^T.
+Between two visits of a transition t nobody looks at V . y(t). So all flips of an epoch may be
+applied at its start, and within an epoch the codes are constant: epoch e has one code matrix Y_e
+and one Gram matrix K_e = Y_e Y_e^T.
 """
 
 from __future__ import annotations
@@ -19,7 +21,10 @@ from seqattractor.engine.kernels import AHEAD, LANES, aligned
 from seqattractor.sequences import Patterns
 
 _PIECE_BYTES = 2**21  # codes and Gram matrices of one piece of tape; they should stay in the cache
-_LARGE_PIECE_BYTES, _FEW_VERSIONS = 2**23, 16  # a piece of few versions may be larger: each piece loads all rows of V anew
+_LARGE_PIECE_BYTES, _FEW_VERSIONS = (
+    2**23,
+    16,
+)  # a piece of few versions may be larger: each piece loads all rows of V anew
 
 
 class Restorable:
@@ -49,7 +54,9 @@ class Tape:
     K: Integers
     """Gram matrices of the different codes, shape (versions, n, padded n)."""
     ahead: Integers
-    """What updates add to later fields of their LANES transitions, shape (versions, padded n / LANES, AHEAD, LANES)."""
+    """What updates add to later fields of their LANES transitions, shape (versions, padded n /
+    LANES, AHEAD, LANES).
+    """
     Y: NDArray[np.uint32]
     """The codes in bits (1 stands for -1), shape (versions, n, padded M / 32)."""
     version: Integers
@@ -57,8 +64,9 @@ class Tape:
     flipped: NDArray[np.int32]
     """The hidden neurons that flip, sorted by epoch, t and new code."""
     groups: NDArray[np.int64]
-    """Rows (t, start, middle, end): at the start of an epoch y(t) goes to +1 at the neurons flipped[start:middle] and to -1 at
-    flipped[middle:end]."""
+    """Rows (t, start, middle, end): at the start of an epoch y(t) goes to +1 at the neurons
+    flipped[start:middle] and to -1 at flipped[middle:end].
+    """
     group_start: NDArray[np.int64]
     """Where the groups of each epoch begin, shape (epochs + 1,)."""
     ended: bool
@@ -66,7 +74,9 @@ class Tape:
 
     @property
     def needs_weights(self) -> bool:
-        """Whether flips occur or may come, so that integer weights must be kept beside the fields."""
+        """Whether flips occur or may come, so that integer weights must be kept beside the
+        fields.
+        """
         return not self.ended or bool(self.group_start[-1] > self.group_start[0])
 
 
@@ -94,16 +104,26 @@ class Codes(Restorable):
         return np.ascontiguousarray(self.transposed[:, : len(self.K)].T)
 
     def play(self, flips: Integers, n_epochs: int, *, ended: bool) -> Iterator[Tape]:
-        """Apply flips (epoch, t, neuron, new code) of some epochs and give the tape, in pieces of bounded size.
+        """Apply flips (epoch, t, neuron, new code) of some epochs and give the tape, in pieces of
+        bounded size.
 
         A piece is overwritten by the next one.
         """
-        flipped, groups = np.empty(len(flips), dtype=np.int32), np.empty((len(flips), 4), dtype=np.int64)
+        flipped, groups = (
+            np.empty(len(flips), dtype=np.int32),
+            np.empty((len(flips), 4), dtype=np.int64),
+        )
         start = np.empty(n_epochs + 1, dtype=np.int64)
-        kernels.sort_flips(flips, flipped, groups, np.empty((n_epochs, len(self.K), 2), dtype=np.int64), start)
+        kernels.sort_flips(
+            flips, flipped, groups, np.empty((n_epochs, len(self.K), 2), dtype=np.int64), start
+        )
         ahead_bytes = self.K.itemsize * self.K.shape[1] * AHEAD
         version_bytes = self.K.nbytes + ahead_bytes + self.bits.nbytes
-        most = max(_PIECE_BYTES // version_bytes, min(_LARGE_PIECE_BYTES // version_bytes, _FEW_VERSIONS), 1)
+        most = max(
+            _PIECE_BYTES // version_bytes,
+            min(_LARGE_PIECE_BYTES // version_bytes, _FEW_VERSIONS),
+            1,
+        )
         epoch = 0
         while epoch < n_epochs:
             begin = epoch
@@ -115,12 +135,16 @@ class Codes(Restorable):
             version = np.cumsum(version)
             K, ahead, Y = self._room_for(int(version[-1]) + 1)
             now = start[begin : epoch + 1]
-            kernels.play(self.K, self.transposed, self.bits, flipped, groups, version, now, K, ahead, Y)
+            kernels.play(
+                self.K, self.transposed, self.bits, flipped, groups, version, now, K, ahead, Y
+            )
             last = bool(ended and start[-1] == start[epoch])
             yield Tape(K, ahead, Y, version, flipped, groups, now, last)
 
     def _room_for(self, versions: int) -> tuple[Integers, Integers, NDArray[np.uint32]]:
-        """Arrays for this many versions of K, `ahead` and bits: those of the last piece again, if they are large enough."""
+        """Arrays for this many versions of K, `ahead` and bits: those of the last piece again, if
+        they are large enough.
+        """
         if self._versions is None or len(self._versions[0]) < versions:
             K = aligned((versions, *self.K.shape), self.K.dtype, np.zeros)
             ahead = aligned((versions, K.shape[2] // LANES, AHEAD, LANES), K.dtype, np.zeros)

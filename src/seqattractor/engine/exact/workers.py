@@ -1,4 +1,6 @@
-"""Threads that advance blocks of neurons; the kernels hold no lock, so Ctrl-C gets through between two blocks."""
+"""Threads that advance blocks of neurons; the kernels hold no lock, so Ctrl-C gets through between
+two blocks.
+"""
 
 from __future__ import annotations
 
@@ -36,10 +38,16 @@ def count_jobs(n_jobs: int | None) -> int:
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, numbers.Integral):
         raise TypeError(f"n_jobs must be a whole number or None, not {say(n_jobs)}.")
     if n_jobs == 0:
-        raise ValueError("n_jobs must not be 0; use a number of threads, -1 for all cores, or None for one.")
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        raise ValueError(
+            "n_jobs must not be 0; use a number of threads, -1 for all cores, or None for one."
+        )
+    cores = (
+        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    )
     if not is_count(abs(int(n_jobs))):
-        raise ValueError(f"n_jobs must be a number of threads that can be counted, but it is {say(n_jobs)}.")
+        raise ValueError(
+            f"n_jobs must be a number of threads that can be counted, but it is {say(n_jobs)}."
+        )
     return int(n_jobs) if n_jobs > 0 else max(cores + 1 + int(n_jobs), 1)
 
 
@@ -56,7 +64,9 @@ def call_uninterrupted(function: Callable[..., _Result], *arguments: Any) -> _Re
     def note(number: int, frame: FrameType | None) -> None:
         noted.append(number)
 
-    signal(SIGINT, note)  # what came earlier is handled first, so that nothing raises between here and `try`
+    signal(
+        SIGINT, note
+    )  # what came earlier is handled first, so that nothing raises between here and `try`
     try:
         return function(*arguments)
     finally:
@@ -84,23 +94,33 @@ class Workers:
 
     def _begin(self) -> None:
         """Limit other threads, and start the pool."""
-        self._open.enter_context(_blas().limit(limits=1, user_api="blas"))  # the blocks are the parallel work
+        self._open.enter_context(
+            _blas().limit(limits=1, user_api="blas")
+        )  # the blocks are the parallel work
         self._pool = ThreadPoolExecutor(self._jobs) if self._jobs > 1 else None
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         call_uninterrupted(self._end)
 
     def _end(self) -> None:
         """Wait for blocks that are under way, and undo the rest."""
         if self._pool is not None:
             self._pool.shutdown(wait=True, cancel_futures=True)
-            self._pool = None  # freed here: Python drops a Ctrl-C that comes while it clears weak references to threads
+            # freed here: Python drops a Ctrl-C that comes while it clears weak references to
+            # threads
+            self._pool = None
         self._open.close()
 
     def run(self, work: Callable[[_Item], _Result], items: Iterable[_Item]) -> list[_Result]:
         """Apply `work` to each item and return the results in order.
 
-        A Ctrl-C in the Python code of futures would leave their locks as they should never be: it comes while we wait in C.
+        A Ctrl-C in the Python code of futures would leave their locks as they should never be: it
+        comes while we wait in C.
         """
         if self._pool is None:
             return [work(item) for item in items]
@@ -110,7 +130,9 @@ class Workers:
             ended.get()
         return call_uninterrupted(lambda: [future.result() for future in futures])
 
-    def _submit(self, work: Callable[[_Item], _Result], items: Iterable[_Item], ended: Any) -> list[Future[_Result]]:
+    def _submit(
+        self, work: Callable[[_Item], _Result], items: Iterable[_Item], ended: Any
+    ) -> list[Future[_Result]]:
         """Give work to the pool; each future comes into a queue when it has ended."""
         assert self._pool is not None
         futures = [self._pool.submit(work, item) for item in items]

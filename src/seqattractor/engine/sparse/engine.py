@@ -1,4 +1,6 @@
-"""Running the sparse rule for many epochs: the plain loop, or the compiled kernels in integers wide enough for each epoch."""
+"""Running the sparse rule for many epochs: the plain loop, or the compiled kernels in integers wide
+enough for each epoch.
+"""
 
 from __future__ import annotations
 
@@ -52,16 +54,23 @@ def learn_sparse(
     compiled: bool = True,
     callback: ProgressCallback | None = None,
 ) -> tuple[NDArray[np.int64], bool]:
-    """Learn transitions by the sparse rule, changing `state`, as `rule.present` does epoch after epoch.
+    """Learn transitions by the sparse rule, changing `state`, as `rule.present` does epoch after
+    epoch.
 
-    `inputs` (n, N_in) and `targets` (n, N) are x(t) and x(t+1) of each transition in the order of presentation. `drive` (n, M),
-    where P is not learned, makes hidden neurons compete to be active: it is P applied to x(t+1), or to x(t).
+    `inputs` (n, N_in) and `targets` (n, N) are x(t) and x(t+1) of each transition in the order of
+    presentation. `drive` (n, M), where P is not learned, makes hidden neurons compete to be active:
+    it is P applied to x(t+1), or to x(t).
 
-    Noise and redraws come from `rng`. The result is the same whether it is `compiled` or not. The callback is called after
-    every epoch; if it returns True, learning ends. Returns the sums of mu and of nu in each epoch, shape (epochs run, 2), and
-    whether the last epoch was free of noise and errors. Learning ends where nothing would change any more.
+    Noise and redraws come from `rng`. The result is the same whether it is `compiled` or not. The
+    callback is called after every epoch; if it returns True, learning ends. Returns the sums of mu
+    and of nu in each epoch, shape (epochs run, 2), and whether the last epoch was free of noise and
+    errors. Learning ends where nothing would change any more.
     """
-    inputs, targets, drive = np.ascontiguousarray(inputs), np.ascontiguousarray(targets), np.ascontiguousarray(drive)
+    inputs, targets, drive = (
+        np.ascontiguousarray(inputs),
+        np.ascontiguousarray(targets),
+        np.ascontiguousarray(drive),
+    )
     task = _Task(inputs, targets, drive, state, settings, rng)
     noise = any(now.noise for now in epochs)
     errors: list[tuple[int, int]] = []
@@ -81,7 +90,9 @@ def learn_sparse(
         errors.append(learner.epoch(now))
         converged = errors[-1] == (0, 0) and not now.noise
         stop = callback is not None and bool(callback(len(errors), *errors[-1]))
-        if stop or (converged and unchanging[k] and np.all(state.wrong <= _tolerated(epochs[k + 1 :]))):
+        if stop or (
+            converged and unchanging[k] and np.all(state.wrong <= _tolerated(epochs[k + 1 :]))
+        ):
             break
     if learner is not None:
         learner.finish()
@@ -89,22 +100,30 @@ def learn_sparse(
 
 
 def _tolerated(epochs: Sequence[Epoch]) -> float:
-    """How many wrong visible neurons a transition may have without being redrawn in any of some epochs."""
+    """How many wrong visible neurons a transition may have without being redrawn in any of some
+    epochs.
+    """
     return min((now.redraw_above for now in epochs if now.at_most == math.inf), default=math.inf)
 
 
 def _from_where_only_errors_change_anything(epochs: Sequence[Epoch]) -> list[bool]:
     """Whether from each epoch on nothing but errors leads to a change.
 
-    There is no noise, no homeostasis, no step of P, U learns either always or never, and no margin is raised. Epochs that might
-    be left out say nothing about those to come: errors that are gone in one may still be there in one that is not.
+    There is no noise, no homeostasis, no step of P, U learns either always or never, and no margin
+    is raised. Epochs that might be left out say nothing about those to come: errors that are gone
+    in one may still be there in one that is not.
     """
     only_errors, learns = True, None  # whether U learns in the next epoch that is always there
     found = []
     for now in reversed(epochs):
         if now.at_most == math.inf:
             u_begins = learns is not None and learns != bool(now.hidden_step)
-            changes = now.noise or u_begins or now.alone == "U" or (now.choosing and (now.homeostasis or now.drive_step))
+            changes = (
+                now.noise
+                or u_begins
+                or now.alone == "U"
+                or (now.choosing and (now.homeostasis or now.drive_step))
+            )
             only_errors, learns = only_errors and not changes, bool(now.hidden_step)
             found.append(only_errors)
         else:
@@ -128,10 +147,12 @@ class _Plain:
 
 
 class _PracticeOfV:
-    """Epochs for V alone, eqs. (8)-(9): codes are fixed, so that each visible neuron learns by itself.
+    """Epochs for V alone, eqs. (8)-(9): codes are fixed, so that each visible neuron learns by
+    itself.
 
-    It is done after its first epoch without an error. What is left are the few neurons whose task is hard, and these can practise
-    for thousands of epochs in the time that a few epochs of all neurons take.
+    It is done after its first epoch without an error. What is left are the few neurons whose task
+    is hard, and these can practise for thousands of epochs in the time that a few epochs of all
+    neurons take.
     """
 
     def __init__(self, task: _Task, *, noise: bool) -> None:
@@ -141,7 +162,9 @@ class _PracticeOfV:
         self.V, self.growth = self.state.V.copy("C"), len(inputs) * y.shape[1]
         self.bound = max(_largest(self.V), self.settings.visible_margin) * y.shape[1]
         done = np.zeros(len(self.V), dtype=np.bool_)
-        self.learn = kernels.practise_V.bind(self.V, np.ascontiguousarray(targets.T), active, starts, done, self.state.wrong)
+        self.learn = kernels.practise_V.bind(
+            self.V, np.ascontiguousarray(targets.T), active, starts, done, self.state.wrong
+        )
 
     def epoch(self, now: Epoch) -> tuple[int, int]:
         """Learn one epoch; returns the errors sum mu, of which there are none, and sum nu."""
@@ -155,15 +178,18 @@ class _PracticeOfV:
 
 
 class _Compiled:
-    """All other epochs by the compiled kernel, whose arrays have the names that it is declared with.
+    """All other epochs by the compiled kernel, whose arrays have the names that it is declared
+    with.
 
-    V transposed is Q, too, and integers are wide enough for what can happen in the coming stretch. Fields at the stored patterns
-    are carried along, the dual form; weights U only where some epoch flips units: else they are made at the end.
+    V transposed is Q, too, and integers are wide enough for what can happen in the coming stretch.
+    Fields at the stored patterns are carried along, the dual form; weights U only where some epoch
+    flips units: else they are made at the end.
 
-    Where U practises alone, eqs. (5)-(6), a hidden neuron raises its margin after an epoch without an error. Steps stay as they
-    are, so that what was learned early counts for less and less, and the weights turn towards those with the largest margin for
-    their length, as in a support vector machine. Flipped units change a field by a random number that grows with that length:
-    those are the weights that bear most noise, though none was practised.
+    Where U practises alone, eqs. (5)-(6), a hidden neuron raises its margin after an epoch without
+    an error. Steps stay as they are, so that what was learned early counts for less and less, and
+    the weights turn towards those with the largest margin for their length, as in a support vector
+    machine. Flipped units change a field by a random number that grows with that length: those are
+    the weights that bear most noise, though none was practised.
     """
 
     def __init__(self, task: _Task, *, noise: bool) -> None:
@@ -171,34 +197,62 @@ class _Compiled:
         self.state, self.settings = state, s
         (n, n_in), M = self.inputs.shape, len(state.U)
         self.rows = max(M, self.targets.shape[1])
-        self.bounds = _largest_field(state.U, s.bias), _largest(state.Q) * self.rows  # of hidden and visible fields
+        self.bounds = (
+            _largest_field(state.U, s.bias),
+            _largest(state.Q) * self.rows,
+        )  # of hidden and visible fields
         self.kind: Any = np.int32 if max(self.bounds) < 2**31 else np.int64
         self.x_b = _with_bias(self.inputs, s)
         self.gram = _in_rows(_products(self.x_b, self.x_b), np.int32, pad=False)
-        self.input_bits, self.target_bits = (np.ascontiguousarray(_packed(x).T) for x in (self.inputs, self.targets))
+        self.input_bits, self.target_bits = (
+            np.ascontiguousarray(_packed(x).T) for x in (self.inputs, self.targets)
+        )
         self.flipped, self.n_flipped = np.zeros((n, 0), dtype=np.int32), np.zeros(n, dtype=np.int32)
         self.order = np.arange(n_in, dtype=np.int32)
-        self.theta, self.wrong, self.redrawn = np.ascontiguousarray(state.theta), state.wrong, state.redrawn
+        self.theta, self.wrong, self.redrawn = (
+            np.ascontiguousarray(state.theta),
+            state.wrong,
+            state.redrawn,
+        )
         self.z, self.drive = _packed(state.targets), np.zeros((n, M)) if s.learn_drive else drive
         P = state.P if s.learn_drive else state.P[:, :0]
-        self.P, self.Pt = np.ascontiguousarray(P, dtype=np.int16), _in_rows(P.T, np.int16, pad=False)  # between -+PROTOTYPE
-        self.totals, self.lowest, self.highest = (aligned((padded(M),), self.kind, np.zeros) for _ in range(3))
+        self.P, self.Pt = (
+            np.ascontiguousarray(P, dtype=np.int16),
+            _in_rows(P.T, np.int16, pad=False),
+        )  # between -+PROTOTYPE
+        self.totals, self.lowest, self.highest = (
+            aligned((padded(M),), self.kind, np.zeros) for _ in range(3)
+        )
         self.totals[:M] = P.sum(axis=1)
         self.inverse = 1.0 / np.sqrt(np.maximum(np.einsum("ij,ij->i", P, P), 1))
         self.U, self.Vt = _in_rows(state.U, self.kind), _in_rows(state.Q, self.kind, pad=False)
         self.counts = np.zeros((M, 0 if noise else n), dtype=np.int64)
         self.fields = _in_rows(_products(state.U, self.x_b), self.kind)
-        self.feedback, self.has_feedback = aligned((padded(M), row(n) if s.learned_feedback else 0), self.kind, np.zeros), False
+        self.feedback, self.has_feedback = (
+            aligned((padded(M), row(n) if s.learned_feedback else 0), self.kind, np.zeros),
+            False,
+        )
         self.mu, self.nu = np.zeros(M, dtype=np.int64), np.zeros(1, dtype=np.int64)
         self.learn: Callable[..., int] | None = None  # the kernel, with all arrays that it works on
 
     def epoch(self, now: Epoch) -> tuple[int, int]:
         """Learn one epoch; returns the errors sum mu and sum nu."""
-        rule, first, (n, M) = SimpleNamespace(**vars(self.settings) | vars(now)), 0, (len(self.inputs), len(self.mu))
+        rule, first, (n, M) = (
+            SimpleNamespace(**vars(self.settings) | vars(now)),
+            0,
+            (len(self.inputs), len(self.mu)),
+        )
         if self.flipped.shape[1] != now.noise:
-            self.flipped, self.n_flipped[:], self.learn = np.zeros((n, now.noise), dtype=np.int32), 0, None
+            self.flipped, self.n_flipped[:], self.learn = (
+                np.zeros((n, now.noise), dtype=np.int32),
+                0,
+                None,
+            )
         raised = self.state.raised if now.alone == "U" else np.zeros_like(self.mu)
-        margins = [raised_margin(margin, raised) for margin in (self.settings.margin, self.settings.active_margin)]
+        margins = [
+            raised_margin(margin, raised)
+            for margin in (self.settings.margin, self.settings.active_margin)
+        ]
         self.mu[:], self.nu[:], self.order[:] = 0, 0, np.arange(len(self.order))
         while first < n:
             last, kind = self._stretch(first, now, int(np.max(margins)))
@@ -206,11 +260,15 @@ class _Compiled:
                 self._become(kind)
             self.lowest[:M], self.highest[:M] = -margins[0], margins[1]
             wanted = bool(now.choosing and self.settings.learned_feedback)
-            if wanted and not self.has_feedback:  # Q x(s+1), which an epoch that chooses targets by it keeps up to date
+            if (
+                wanted and not self.has_feedback
+            ):  # Q x(s+1), which an epoch that chooses targets by it keeps up to date
                 self.feedback[:M, :n] = _products(self.Vt[:, : self.targets.shape[1]], self.targets)
             self.has_feedback = wanted
             if self.learn is None:
-                self.flip = kernels.sparse_flips.bind(self.flipped, self.n_flipped, self.order, self.rng)
+                self.flip = kernels.sparse_flips.bind(
+                    self.flipped, self.n_flipped, self.order, self.rng
+                )
                 self.learn = kernels.sparse_learn.bind(self)
             self.learn(rule, self._draw(first, last, now), first, last)
             first = last
@@ -221,7 +279,12 @@ class _Compiled:
     def finish(self) -> None:
         """Bring the state up to date."""
         state, Q = self.state, self.Vt[:, : self.targets.shape[1]]
-        state.V[:], state.Q[:], state.P[:], state.U[:] = Q.T, Q, self.P[:, : state.P.shape[1]], self._weights()
+        state.V[:], state.Q[:], state.P[:], state.U[:] = (
+            Q.T,
+            Q,
+            self.P[:, : state.P.shape[1]],
+            self._weights(),
+        )
         bits, state.theta[:] = self.z.astype("<u8").view(np.uint8), self.theta
         state.targets[:] = np.unpackbits(bits, axis=1, count=len(Q), bitorder="little")
 
@@ -238,35 +301,51 @@ class _Compiled:
             setattr(self, name, getattr(self, name).astype(kind))
 
     def _stretch(self, first: int, now: Epoch, margin: int) -> tuple[int, Any]:
-        """How far to go before bounds are to be looked at again, and the narrowest type up to there.
+        """How far to go before bounds are to be looked at again, and the narrowest type up to
+        there.
 
-        Each presentation may add so much to the bounds; when little is left to 2**31, we look how large the numbers really are.
-        If that does not help, the rest of the epoch is in 64 bits.
+        Each presentation may add so much to the bounds; when little is left to 2**31, we look how
+        large the numbers really are. If that does not help, the rest of the epoch is in 64 bits.
         """
         s, (n, n_in) = self.settings, self.inputs.shape
-        growth = now.hidden_step * s.active_weight * (n_in + s.bias**2), now.visible_step * self.rows
+        growth = (
+            now.hidden_step * s.active_weight * (n_in + s.bias**2),
+            now.visible_step * self.rows,
+        )
         least = max(n_in * PROTOTYPE, margin, s.visible_margin)
         for look in (False, True):
             if look:
-                # No sum over rows of Vt, or along one of them, is larger than so many times the largest number.
-                hidden = _largest(self.fields) if self.counts.size else _largest_field(self._weights(), s.bias)
+                # No sum over rows of Vt, or along one of them, is larger than so many times the
+                # largest number.
+                hidden = (
+                    _largest(self.fields)
+                    if self.counts.size
+                    else _largest_field(self._weights(), s.bias)
+                )
                 self.bounds = hidden, _largest(self.Vt) * self.rows
-            far = min((2**31 - 1 - bound) // max(step, 1) for bound, step in zip(self.bounds, growth, strict=True))
+            far = min(
+                (2**31 - 1 - bound) // max(step, 1)
+                for bound, step in zip(self.bounds, growth, strict=True)
+            )
             last = min(n, first + far)
             if least < 2**31 and (last == n or last - first >= STRETCH):
                 break
         else:
             last = n
-        self.bounds = self.bounds[0] + (last - first) * growth[0], self.bounds[1] + (last - first) * growth[1]
+        self.bounds = (
+            self.bounds[0] + (last - first) * growth[0],
+            self.bounds[1] + (last - first) * growth[1],
+        )
         bound = max(*self.bounds, least)
         check_exact(bound)
         return last, np.int32 if bound < 2**31 else np.int64
 
     def _draw(self, first: int, last: int, now: Epoch) -> Floats:
-        """Draw the flips of a stretch; returns the random part of scores of each transition that is redrawn.
+        """Draw the flips of a stretch; returns the random part of scores of each transition that is
+        redrawn.
 
-        Both are drawn in the order of `rule.present`. Which transitions are redrawn is known before: that depends on what they
-        did when they were presented last.
+        Both are drawn in the order of `rule.present`. Which transitions are redrawn is known
+        before: that depends on what they did when they were presented last.
         """
         redrawn = first + np.flatnonzero(self.wrong[first:last] > now.redraw_above)
         if not now.noise:
@@ -286,7 +365,11 @@ class _Compiled:
 
 def _largest_field(U: NDArray[Any], bias: int) -> int:
     """The largest field that any pattern can make."""
-    return int((np.abs(U[:, :-1]).sum(axis=1, dtype=np.int64) + bias * np.abs(U[:, -1].astype(np.int64))).max())
+    return int(
+        (
+            np.abs(U[:, :-1]).sum(axis=1, dtype=np.int64) + bias * np.abs(U[:, -1].astype(np.int64))
+        ).max()
+    )
 
 
 def _with_bias(inputs: Patterns, settings: SparseSettings) -> NDArray[Any]:
@@ -295,7 +378,9 @@ def _with_bias(inputs: Patterns, settings: SparseSettings) -> NDArray[Any]:
 
 
 def _in_rows(array: Any, kind: Any, *, pad: bool = True) -> Any:
-    """A copy of an array (rows, length) with zeros at the end of its rows, and, if `pad`, after the last one."""
+    """A copy of an array (rows, length) with zeros at the end of its rows, and, if `pad`, after the
+    last one.
+    """
     n_rows, length = array.shape
     wide = aligned((padded(n_rows) if pad else n_rows, row(length)), kind, np.zeros)
     wide[:n_rows, :length] = array
@@ -310,7 +395,9 @@ def _packed(patterns: Any) -> NDArray[np.uint64]:
 
 
 def _products(W: NDArray[Any], X: NDArray[Any]) -> NDArray[Any]:
-    """W X^T by BLAS, which is exact and fast: in float32 where no sum can reach 2**24, else in float64; 2**53 is far away."""
+    """W X^T by BLAS, which is exact and fast: in float32 where no sum can reach 2**24, else in
+    float64; 2**53 is far away.
+    """
     kind = np.float32 if W.shape[1] * _largest(W) * _largest(X) < 2**24 else np.float64
     if not W.any():
         return np.zeros((len(W), len(X)), dtype=kind)

@@ -1,7 +1,9 @@
-"""The sparse rule in plain numpy: the paper's rule with few active hidden neurons, which learn what to stand for. The truth.
+"""The sparse rule in plain numpy: the paper's rule with few active hidden neurons, which learn what
+to stand for. The truth.
 
-The network and the shape of every update are those of the paper (`rule`): a weight changes by presynaptic activity x
-postsynaptic target x an error of 0 or 1, one transition at a time. What differs:
+The network and the shape of every update are those of the paper (`rule`): a weight changes by
+presynaptic activity x postsynaptic target x an error of 0 or 1, one transition at a time. What
+differs:
 
 - hidden neurons are 0 or 1, and only the `n_winners` with the highest score should be active;
 - a constant unit of strength b feeds them, so that a neuron can be silent by default;
@@ -17,8 +19,8 @@ postsynaptic target x an error of 0 or 1, one transition at a time. What differs
 - or, where U practises alone, hidden neurons ask more of themselves: one without an error in an
   epoch raises its margin.
 
-All weights are whole numbers: multiples of a unit that belongs to each. So every sum is exact, and the compiled kernels must
-give the same numbers bit for bit.
+All weights are whole numbers: multiples of a unit that belongs to each. So every sum is exact, and
+the compiled kernels must give the same numbers bit for bit.
 """
 
 from __future__ import annotations
@@ -37,21 +39,34 @@ from seqattractor.sequences import Patterns
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-WRONG_AVERAGING = 2.0**-4  # how fast `SparseState.wrong` follows; targets that were redrawn have this long to prove good
-PROTOTYPE = 2**12  # P of a unit that is +1 in all patterns its neuron is chosen for: entries of P lie between -+ this
-LARGEST = 2**53  # whole numbers below this are exact in float64, in which weights are stored after learning
+WRONG_AVERAGING = (
+    2.0**-4
+)  # how fast `SparseState.wrong` follows; targets that were redrawn have this long to prove good
+PROTOTYPE = (
+    2**12
+    # P of a unit that is +1 in all patterns its neuron is chosen for: entries of P lie between -+
+    # this
+)
+LARGEST = (
+    2**53
+)  # whole numbers below this are exact in float64, in which weights are stored after learning
 RAISES = 10  # so many raises add the margin once more to what a hidden neuron asks of itself
-STEP_BITS = 16  # steps of P are counted in parts of 2**16: so much of the way from where P is to the pattern
+# steps of P are counted in parts of 2**16: so much of the way from where P is to the pattern
+STEP_BITS = 16
 
 
 @dataclass(frozen=True)
 class SparseSettings:
-    """The numbers of the rule that hold in all epochs. Margins are whole multiples of the unit of the weights they belong to."""
+    """The numbers of the rule that hold in all epochs. Margins are whole multiples of the unit of
+    the weights they belong to.
+    """
 
     n_winners: int
     """k: how many hidden neurons should be active for each transition."""
     winners: bool
-    """Whether the k highest scores are chosen, or all above zero (then k is only their mean number)."""
+    """Whether the k highest scores are chosen, or all above zero (then k is only their mean
+    number).
+    """
     bias: int
     """b: strength of the constant unit."""
     margin: int
@@ -75,21 +90,29 @@ class Epoch:
     """What happens in one epoch. Steps of U and V are whole multiples of their units."""
 
     noise: int
-    """At most this many units of x(t) are flipped in a presentation; the number is uniform from 0."""
+    """At most this many units of x(t) are flipped in a presentation; the number is uniform from
+    0.
+    """
     hidden_step: int
     """How far U moves; 0 leaves it as it is, and V practises alone."""
     visible_step: int
     """How far V moves, and Q with it; 0 leaves them as they are, and U practises alone."""
     choosing: bool = False
-    """Whether targets are chosen at every presentation; else every transition keeps those it has."""
+    """Whether targets are chosen at every presentation; else every transition keeps those it
+    has.
+    """
     drive_step: int = 0
     """How far P moves when its neuron is chosen, in parts of 2**16."""
     homeostasis: float = 0.0
     """By how much theta rises with each use."""
     redraw_above: float = math.inf
-    """Transitions with more wrong visible neurons than this (`SparseState.wrong`) have their targets redrawn."""
+    """Transitions with more wrong visible neurons than this (`SparseState.wrong`) have their
+    targets redrawn.
+    """
     at_most: float = math.inf
-    """If finite, the epoch is only for a state that is nearly good: see `is_wanted`. Never so where U practises alone."""
+    """If finite, the epoch is only for a state that is nearly good: see `is_wanted`. Never so where
+    U practises alone.
+    """
 
     @property
     def redrawing(self) -> bool:
@@ -98,8 +121,15 @@ class Epoch:
 
     @property
     def alone(self) -> Literal["U", "V", ""]:
-        """Which of U and V practises alone, if one does: patterns are clean, targets and codes fixed; U raises its margins."""
-        if self.noise or self.choosing or self.redrawing or (self.hidden_step and self.visible_step):
+        """Which of U and V practises alone, if one does: patterns are clean, targets and codes
+        fixed; U raises its margins.
+        """
+        if (
+            self.noise
+            or self.choosing
+            or self.redrawing
+            or (self.hidden_step and self.visible_step)
+        ):
             return ""
         return "U" if self.hidden_step else "V" if self.visible_step else ""
 
@@ -115,30 +145,38 @@ class SparseState:
     Q: Integers
     """Feedback from visible to hidden neurons, shape (M, N)."""
     P: Integers
-    """Where hidden neurons get their scores from, if that is learned: shape (M, N_in), else (M, 0)."""
+    """Where hidden neurons get their scores from, if that is learned: shape (M, N_in), else (M,
+    0).
+    """
     theta: Floats
     """Thresholds of the choice of targets, shape (M,)."""
     targets: NDArray[np.int8]
     """z of every transition as last chosen, 0 or 1, shape (n, M)."""
     wrong: Floats
-    """How many visible neurons were wrong at each transition, shape (n,): averaged over its last presentations, or, while V
-    practises alone and nothing is left to chance, in the last one."""
+    """How many visible neurons were wrong at each transition, shape (n,): averaged over its last
+    presentations, or, while V practises alone and nothing is left to chance, in the last one.
+    """
     redrawn: NDArray[np.bool_]
     """Which transitions keep their targets because these were redrawn, shape (n,)."""
     raised: Integers
-    """How often each hidden neuron raised its margin, shape (M,); it holds while U practises alone."""
+    """How often each hidden neuron raised its margin, shape (M,); it holds while U practises
+    alone.
+    """
 
 
 def check_exact(bound: int) -> None:
     """Raise an OverflowError where numbers could reach `LARGEST`."""
     if bound >= LARGEST:
         raise OverflowError(
-            "the weights grow beyond the whole numbers that float64 can hold; use larger learning rates or fewer epochs."
+            "the weights grow beyond the whole numbers that float64 can hold; use larger learning "
+            "rates or fewer epochs."
         )
 
 
 def flip_some(x: Patterns, most: int, order: Integers, rng: Generator) -> Patterns:
-    """Flip 0 to `most` units of x, as many as chance says; `order` lists all units, and gets shuffled on the way."""
+    """Flip 0 to `most` units of x, as many as chance says; `order` lists all units, and gets
+    shuffled on the way.
+    """
     noisy = x.copy()
     for j in range(int(rng.integers(0, most + 1)) if most else 0):
         other = int(rng.integers(j, len(x)))
@@ -148,10 +186,12 @@ def flip_some(x: Patterns, most: int, order: Integers, rng: Generator) -> Patter
 
 
 def is_wanted(now: Epoch, state: SparseState) -> bool:
-    """Whether at most so large a part of the transitions is wrong, or eight of them; asked where `at_most` changes.
+    """Whether at most so large a part of the transitions is wrong, or eight of them; asked where
+    `at_most` changes.
 
-    Where V is far from what it is to learn, more practice is in vain, and other targets for many transitions move errors around.
-    Where no transition is wrong, V alone goes on, for the margins that are left; there is nothing to redraw.
+    Where V is far from what it is to learn, more practice is in vain, and other targets for many
+    transitions move errors around. Where no transition is wrong, V alone goes on, for the margins
+    that are left; there is nothing to redraw.
     """
     wrong = int(np.count_nonzero(state.wrong))
     nearly_good = wrong <= max(8, now.at_most * len(state.wrong))
@@ -164,21 +204,37 @@ def raised_margin(margin: int, raised: Integers) -> Integers:
 
 
 def drive_of(P: Integers, x: Patterns) -> Floats:
-    """The projection of x onto each row of P, as a multiple of the row's length: whole sums, rounded once."""
-    return np.asarray(field(P, x.astype(np.int64)) * (1.0 / np.sqrt(np.maximum(np.sum(P * P, axis=1), 1))))
+    """The projection of x onto each row of P, as a multiple of the row's length: whole sums,
+    rounded once.
+    """
+    return np.asarray(
+        field(P, x.astype(np.int64)) * (1.0 / np.sqrt(np.maximum(np.sum(P * P, axis=1), 1)))
+    )
 
 
 def choose_targets(score: Floats, settings: SparseSettings) -> NDArray[np.int8]:
-    """Targets z in {0, 1}^M: the k neurons with the highest score (of equals the first), or all whose score is not negative."""
+    """Targets z in {0, 1}^M: the k neurons with the highest score (of equals the first), or all
+    whose score is not negative.
+    """
     z = np.zeros(len(score), dtype=np.int8)
-    z[np.argsort(-score, kind="stable")[: settings.n_winners] if settings.winners else score >= 0] = 1
+    z[
+        np.argsort(-score, kind="stable")[: settings.n_winners] if settings.winners else score >= 0
+    ] = 1
     return z
 
 
 def choose(
-    state: SparseState, s: SparseSettings, now: Epoch, t: int, x: Patterns, x_next: Patterns, drive: Floats, rng: Generator
+    state: SparseState,
+    s: SparseSettings,
+    now: Epoch,
+    t: int,
+    x: Patterns,
+    x_next: Patterns,
+    drive: Floats,
+    rng: Generator,
 ) -> None:
-    """Choose the targets of transition t, in place of eq. (4), and let P and theta learn from the choice.
+    """Choose the targets of transition t, in place of eq. (4), and let P and theta learn from the
+    choice.
 
     x is x(t) without noise; drive, of shape (M,), stands in for P x where P is not learned.
     """
@@ -188,27 +244,36 @@ def choose(
     if now.choosing and not state.redrawn[t]:
         state.targets[t] = choose_targets(score, s)
     if state.wrong[t] > now.redraw_above:
-        state.targets[t] = choose_targets((drive - theta) + s.redraw * rng.standard_normal(len(theta)), s)
+        state.targets[t] = choose_targets(
+            (drive - theta) + s.redraw * rng.standard_normal(len(theta)), s
+        )
         state.redrawn[t], state.wrong[t] = True, 0.0
     if now.choosing:
         z = state.targets[t].astype(np.int64)
         if s.learn_drive:
-            # A chosen neuron's P goes a part of the way to x; >> rounds down, for negative numbers too.
-            state.P += z[:, None] * ((now.drive_step * (PROTOTYPE * x.astype(np.int64) - state.P)) >> STEP_BITS)
+            # A chosen neuron's P goes a part of the way to x; >> rounds down, for negative numbers
+            # too.
+            state.P += z[:, None] * (
+                (now.drive_step * (PROTOTYPE * x.astype(np.int64) - state.P)) >> STEP_BITS
+            )
         theta += now.homeostasis * (z - s.n_winners / len(theta))
 
 
 def learn_transition(
     state: SparseState, settings: SparseSettings, now: Epoch, t: int, x: Patterns, x_next: Patterns
 ) -> tuple[NDArray[np.bool_], int]:
-    """Learn transition number t from the (noisy) pattern x; changes the state and returns the errors mu and sum nu."""
+    """Learn transition number t from the (noisy) pattern x; changes the state and returns the
+    errors mu and sum nu.
+    """
     U, V, s = state.U, state.V, settings
     z = state.targets[t].astype(np.int64)
     x_b = np.append(x.astype(np.int64), s.bias)  # [x~; b]
     mu = np.zeros(len(z), dtype=np.bool_)
     if now.hidden_step:
         s_z, raised = 2 * z - 1, state.raised if now.alone == "U" else np.zeros_like(z)
-        margin = np.where(z == 1, raised_margin(s.active_margin, raised), raised_margin(s.margin, raised))
+        margin = np.where(
+            z == 1, raised_margin(s.active_margin, raised), raised_margin(s.margin, raised)
+        )
         mu = s_z * field(U, x_b) <= margin  # eq. (5)
         weight = np.where(z == 1, s.active_weight, 1)
         U += np.outer(now.hidden_step * weight * mu * s_z, x_b)  # eq. (6)
@@ -220,7 +285,9 @@ def learn_transition(
     nu = x_next * g <= s.visible_margin  # eq. (8)
     error = now.visible_step * nu * x_next
     V += np.outer(error, y)  # eq. (9)
-    state.Q += np.outer(y, error)  # the same factors meet at the feedback synapse: pre nu_j x_j, post y_i
+    state.Q += np.outer(
+        y, error
+    )  # the same factors meet at the feedback synapse: pre nu_j x_j, post y_i
 
     wrong = int(np.sum(sign(g) != x_next))
     state.wrong[t] += (1.0 if now.alone == "V" else WRONG_AVERAGING) * (wrong - state.wrong[t])
@@ -228,9 +295,16 @@ def learn_transition(
 
 
 def present(
-    state: SparseState, settings: SparseSettings, now: Epoch, inputs: Patterns, targets: Patterns, drive: Floats, rng: Generator
+    state: SparseState,
+    settings: SparseSettings,
+    now: Epoch,
+    inputs: Patterns,
+    targets: Patterns,
+    drive: Floats,
+    rng: Generator,
 ) -> tuple[int, int]:
-    """One epoch: every transition once, in order, with fresh noise; returns the errors sum mu and sum nu.
+    """One epoch: every transition once, in order, with fresh noise; returns the errors sum mu and
+    sum nu.
 
     It changes the state; parameters are those of `seqattractor.engine.sparse.engine.learn_sparse`.
     """

@@ -1,6 +1,8 @@
-"""Experiments with other people's systems, each with consistency checks; ``seqattractor reproduce`` runs and draws them.
+"""Experiments with other people's systems, each with consistency checks; ``seqattractor reproduce``
+runs and draws them.
 
-To add one, write its trial and its `Experiment` in a file here, and give it a line in `EXPERIMENTS`.
+To add one, write its trial and its `Experiment` in a file here, and give it a line in
+`EXPERIMENTS`.
 """
 
 from __future__ import annotations
@@ -34,5 +36,7 @@ EXPERIMENTS = {
 def get_experiment(name: str) -> Experiment:
     """Return the experiment of this name."""
     file, _, instance = EXPERIMENTS[name].partition(":")
-    experiment: Experiment = getattr(import_module(f"seqattractor.zoo.experiments.{file}"), instance)
+    experiment: Experiment = getattr(
+        import_module(f"seqattractor.zoo.experiments.{file}"), instance
+    )
     return experiment

@@ -1,4 +1,6 @@
-"""An experiment with another system: a trial that returns series and numbers, the panels of its figure, and its checks."""
+"""An experiment with another system: a trial that returns series and numbers, the panels of its
+figure, and its checks.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ from seqattractor.networks.base import SequenceMemory
 
 Memory = TypeVar("Memory", bound=SequenceMemory)
 Trial = Callable[[dict[str, Any], np.random.SeedSequence], dict[str, Any]]
-"""Called with settings and a seed; returns ``{"series": {key: {"x": [...], "y": [...]}}, "numbers": {key: float}}``."""
+"""Called with settings and a seed; returns ``{"series": {key: {"x": [...], "y": [...]}}, "numbers":
+{key: float}}``.
+"""
 
 
 @dataclass(frozen=True)
@@ -37,7 +41,9 @@ class Panel:
 
 @dataclass(frozen=True)
 class Check:
-    """A consistency check: a number of ours beside what was published, claimed in words or can be derived."""
+    """A consistency check: a number of ours beside what was published, claimed in words or can be
+    derived.
+    """
 
     key: str
     """Of the number that a trial returns."""
@@ -49,13 +55,17 @@ class Check:
     tolerance: float = 0.0
     """How far from `expected` the mean may be; twice its standard error is added."""
     kind: Literal["published", "expected", "prototype"] = "expected"
-    """Whether the authors published the law, formula, theorem or number; or they claim it in words, or it follows from the
-    equations; or it is only the result of a prototype of ours, which does not count."""
+    """Whether the authors published the law, formula, theorem or number; or they claim it in words,
+    or it follows from the equations; or it is only the result of a prototype of ours, which does
+    not count.
+    """
 
     def agrees(self, ours: Sequence[float]) -> bool:
         """Return whether our numbers, one for each trial, agree."""
         (low, high), slack = self.ends, self.tolerance + 2 * standard_error(ours)
-        return (low is None or low - slack <= mean(ours)) and (high is None or mean(ours) <= high + slack)
+        return (low is None or low - slack <= mean(ours)) and (
+            high is None or mean(ours) <= high + slack
+        )
 
     @property
     def ends(self) -> tuple[float | None, float | None]:
@@ -97,7 +107,9 @@ def standard_error(numbers: Sequence[float]) -> float:
 
 
 def fit_quietly(net: Memory, X: Any) -> Memory:
-    """Fit a network without a warning if not all is learned, as happens at the edge of what can be stored."""
+    """Fit a network without a warning if not all is learned, as happens at the edge of what can be
+    stored.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         return net.fit(X)

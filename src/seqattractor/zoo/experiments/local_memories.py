@@ -1,4 +1,6 @@
-"""Experiments with local rules: spike timing with competing synapses, and stochastic neurons of which some are hidden."""
+"""Experiments with local rules: spike timing with competing synapses, and stochastic neurons of
+which some are hidden.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,9 @@ def run_fiete(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[st
     """Let ``each`` networks organise themselves, and count closed chains by length in ``bins``."""
     n, each, rng = settings["neurons"], settings["each"], np.random.default_rng(seed)
     net = SpikeTimingMemory(synapses=1, competition=1, inhibition=0.1, adaptation=2)
-    lengths = np.concatenate([cycle_lengths(net.self_organise(n, settings["steps"], rng=rng).W_) for _ in range(each)])
+    lengths = np.concatenate(
+        [cycle_lengths(net.self_organise(n, settings["steps"], rng=rng).W_) for _ in range(each)]
+    )
     law = np.append(0.0, 1 / np.arange(1, n + 1))  # as a random permutation has on average
     edges = np.array([*settings["bins"], n + 1])
     # Per length, so that bins of any width lie on the same line.
@@ -44,10 +48,15 @@ def run_fiete(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[st
 
     def excess(low: int, high: int) -> float:
         """Return how many more chains of some lengths a network has than a random permutation."""
-        return float(np.sum((lengths >= low) & (lengths <= high)) / each - law[low : high + 1].sum())
+        return float(
+            np.sum((lengths >= low) & (lengths <= high)) / each - law[low : high + 1].sum()
+        )
 
     return {
-        "series": {"counted": {"x": centres, "y": counted.tolist()}, "law": {"x": centres, "y": expected}},
+        "series": {
+            "counted": {"x": centres, "y": counted.tolist()},
+            "law": {"x": centres, "y": expected},
+        },
         "numbers": {
             "in_cycles": float(lengths.sum() / (n * each)),
             "pairs": excess(2, 2),
@@ -63,13 +72,15 @@ FIETE = Experiment(
     network="fiete",
     source="I. Fiete, W. Senn, C. Wang, R. Hahnloser 2010",
     trial=run_fiete,
-    about="Neurons that fire by chance, spike timing, and synapses that compete: the weights become closed chains of single "
-    "neurons. By the published law a network has 1 / l chains of length l, as a random permutation does.",
-    not_verified="the original equations; ours are those of a later program. Chains of two neurons do not come about here, "
-    "though the law has one in every second network: two neurons that call each other grow and shrink by turns. As about a "
-    "tenth of the neurons is in no chain, the other lengths meet the law only roughly: in 80 networks of 20 neurons, chains of "
-    "11 and more were 0.2 per network fewer than it says (of 0.67), and those of 3 to 10 were 0.26 more (of 1.43). That it "
-    "does not depend on time constants was not tested.",
+    about="Neurons that fire by chance, spike timing, and synapses that compete: the weights "
+    "become closed chains of single neurons. By the published law a network has 1 / l chains of "
+    "length l, as a random permutation does.",
+    not_verified="the original equations; ours are those of a later program. Chains of two neurons "
+    "do not come about here, though the law has one in every second network: two neurons that call "
+    "each other grow and shrink by turns. As about a tenth of the neurons is in no chain, the "
+    "other lengths meet the law only roughly: in 80 networks of 20 neurons, chains of 11 and more "
+    "were 0.2 per network fewer than it says (of 0.67), and those of 3 to 10 were 0.26 more (of "
+    "1.43). That it does not depend on time constants was not tested.",
     panels=(
         Panel(
             "Closed chains",
@@ -82,12 +93,44 @@ FIETE = Experiment(
         ),
     ),
     checks=(
-        Check("in_cycles", "neurons in closed chains", (0.7, 1.0), "that weights become close to permutations"),
-        Check("middle", "chains of 3 to 10 neurons beyond 1 / l, per network", 0.0, "the published law", 0.1, kind="published"),
-        Check("long", "chains of 11 and more neurons beyond 1 / l, per network", 0.0, "the published law", 0.1, kind="published"),
-        Check("pairs", "chains of 2 neurons beyond 1 / l, per network", 0.0, "the published law", 0.1, kind="published"),
+        Check(
+            "in_cycles",
+            "neurons in closed chains",
+            (0.7, 1.0),
+            "that weights become close to permutations",
+        ),
+        Check(
+            "middle",
+            "chains of 3 to 10 neurons beyond 1 / l, per network",
+            0.0,
+            "the published law",
+            0.1,
+            kind="published",
+        ),
+        Check(
+            "long",
+            "chains of 11 and more neurons beyond 1 / l, per network",
+            0.0,
+            "the published law",
+            0.1,
+            kind="published",
+        ),
+        Check(
+            "pairs",
+            "chains of 2 neurons beyond 1 / l, per network",
+            0.0,
+            "the published law",
+            0.1,
+            kind="published",
+        ),
     ),
-    size={"neurons": 30, "steps": 10_000, "each": 4, "bins": [2, 3, 4, 6, 9, 14, 21], "networks": 12},
+    size={
+        "neurons": 30,
+        "steps": 10_000,
+        "each": 4,
+        "bins": [2, 3, 4, 6, 9, 14, 21],
+        "networks": 12,
+    },
     quick={"neurons": 20, "steps": 6000, "each": 4, "bins": [2, 3, 4, 6, 9, 14], "networks": 5},
     full={"neurons": 60, "steps": 40_000, "bins": [2, 3, 4, 6, 9, 14, 21, 31, 45], "networks": 20},
     averaged=True,
@@ -102,11 +145,19 @@ def run_brea(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str
     every = settings["presentations"] // settings["points"]
     series: dict[str, Any] = {}
     numbers: dict[str, float] = {}
-    for name, hidden in (("learned", settings["hidden"]), ("fixed", settings["hidden"]), ("none", 0)):
-        net = StochasticMemory(hidden, on_conflict="learn", random_state=np.random.default_rng(of_network))
+    for name, hidden in (
+        ("learned", settings["hidden"]),
+        ("fixed", settings["hidden"]),
+        ("none", 0),
+    ):
+        net = StochasticMemory(
+            hidden, on_conflict="learn", random_state=np.random.default_rng(of_network)
+        )
         scores = []
         for presentation in range(settings["presentations"]):
-            before = (net.U_, net.R_, net.hidden_bias_) if presentation and name == "fixed" else None
+            before = (
+                (net.U_, net.R_, net.hidden_bias_) if presentation and name == "fixed" else None
+            )
             net.partial_fit(X)
             if before is not None:
                 net.U_, net.R_, net.hidden_bias_ = before
@@ -128,8 +179,9 @@ BREA = Experiment(
     network="brea",
     source="J. Brea, W. Senn, J.-P. Pfister 2013",
     trial=run_brea,
-    about="A sequence in which one pattern has three different successors, A B A C A D. What comes next is not in the visible "
-    "neurons: hidden ones must remember it, and learn to by a local rule with one factor for all.",
+    about="A sequence in which one pattern has three different successors, A B A C A D. What comes "
+    "next is not in the visible neurons: hidden ones must remember it, and learn to by a local "
+    "rule with one factor for all.",
     not_verified="formulas and figures: only the abstract was at hand. Sizes are ours.",
     panels=(
         Panel(
@@ -157,9 +209,24 @@ BREA = Experiment(
         ),
     ),
     checks=(
-        Check("learned", "transitions right with hidden neurons that learn", (0.9, 1.0), "that the sequence is learned"),
-        Check("none", "transitions right without hidden neurons", (None, 0.6), "derived: A can call only one of three"),
-        Check("gain", "what learning of hidden neurons saves, -ln p per neuron and step", (0.0, None), "the abstract's claim"),
+        Check(
+            "learned",
+            "transitions right with hidden neurons that learn",
+            (0.9, 1.0),
+            "that the sequence is learned",
+        ),
+        Check(
+            "none",
+            "transitions right without hidden neurons",
+            (None, 0.6),
+            "derived: A can call only one of three",
+        ),
+        Check(
+            "gain",
+            "what learning of hidden neurons saves, -ln p per neuron and step",
+            (0.0, None),
+            "the abstract's claim",
+        ),
     ),
     size={"N": 12, "hidden": 20, "presentations": 400, "points": 20, "networks": 6},
     quick={"presentations": 400, "points": 10, "networks": 3},

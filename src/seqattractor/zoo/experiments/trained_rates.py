@@ -41,11 +41,13 @@ def run_bcpnn(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[st
 
 
 def persistence_times(net: BayesianColumnMemory, X: Patterns) -> Floats:
-    """Return the time in ms for which each pattern of a sequence (T, N) is held, (T - 1,); infinite where it is for good.
+    """Return the time in ms for which each pattern of a sequence (T, N) is held, (T - 1,); infinite
+    where it is for good.
 
-    The next pattern takes over when adaptation has used up the advantage of the one that is active, B in units of g_a:
-    T = tau_a ln(1 / (1 - B)) + tau_a ln(1 / (1 - tau_s / tau_a)), B = (field of x(t) - field of x(t+1)) / g_a. This is exact
-    where all hypercolumns agree on B, as for patterns that share no minicolumn; else B is their mean.
+    The next pattern takes over when adaptation has used up the advantage of the one that is active,
+    B in units of g_a: T = tau_a ln(1 / (1 - B)) + tau_a ln(1 / (1 - tau_s / tau_a)), B = (field of
+    x(t) - field of x(t+1)) / g_a. This is exact where all hypercolumns agree on B, as for patterns
+    that share no minicolumn; else B is their mean.
     """
     o, H = net._chosen(X.astype(np.float64)), net._n_hypercolumns
     field = (o @ net.W_.T / H + net.g_beta * net.beta_) / H
@@ -62,8 +64,8 @@ BCPNN = Experiment(
     source="P. Tully, H. Linden, M. Hennig, A. Lansner 2016; "
     "rate version after R. Martinez Mayorquin",
     trial=run_bcpnn,
-    about="Columns with adaptation hold each pattern for a while and then move to the next. For how long follows from the "
-    "weights, the strength of adaptation and two time constants.",
+    about="Columns with adaptation hold each pattern for a while and then move to the next. For "
+    "how long follows from the weights, the strength of adaptation and two time constants.",
     not_verified="the full spiking network, which is not built here.",
     panels=(
         Panel(
@@ -116,8 +118,14 @@ def run_pinning_on_bumps(settings: dict[str, Any], seed: np.random.SeedSequence)
     every = max(1, steps // 200)
     series: dict[str, Any] = {"explained": {"x": list(settings["fractions"]), "y": explained}}
     for k, unit in enumerate(shown):
-        series[f"unit {k}"] = {"x": list(range(0, steps, every)), "y": rates[::every, unit].tolist()}
-        series[f"wanted {k}"] = {"x": list(range(0, steps, every)), "y": wanted_rates[::every, unit].tolist()}
+        series[f"unit {k}"] = {
+            "x": list(range(0, steps, every)),
+            "y": rates[::every, unit].tolist(),
+        }
+        series[f"wanted {k}"] = {
+            "x": list(range(0, steps, every)),
+            "y": wanted_rates[::every, unit].tolist(),
+        }
     return {"series": series, "numbers": {"all": explained[-1], "few": explained[0]}}
 
 
@@ -127,29 +135,69 @@ PINNING = Experiment(
     network="pinning",
     source="K. Rajan, C. Harvey, D. Tank 2016",
     trial=run_pinning_on_bumps,
-    about="Units should be active one after the other. Only the outgoing weights of a fraction p of the neurons learn, while the "
-    "network runs by itself with frozen noise as its input.",
-    not_verified="the published numbers (p of about 8 % suffices at N = 500, bVar of about .92) are from general knowledge; "
-    "what is shown here is pVar, at a smaller N unless --full is given.",
+    about="Units should be active one after the other. Only the outgoing weights of a fraction p "
+    "of the neurons learn, while the network runs by itself with frozen noise as its input.",
+    not_verified="the published numbers (p of about 8 % suffices at N = 500, bVar of about .92) "
+    "are from general knowledge; what is shown here is pVar, at a smaller N unless --full is "
+    "given.",
     panels=(
         Panel(
-            "Variance that is explained", "fraction of trained neurons p", "pVar", {"explained": "network"}, log="x", points=True
+            "Variance that is explained",
+            "fraction of trained neurons p",
+            "pVar",
+            {"explained": "network"},
+            log="x",
+            points=True,
         ),
         Panel(
             "Five units at the largest p",
             "time in ms",
             "rate",
-            {**{f"wanted {k}": "wanted" for k in range(5)}, **{f"unit {k}": "network" for k in range(5)}},
+            {
+                **{f"wanted {k}": "wanted" for k in range(5)},
+                **{f"unit {k}": "network" for k in range(5)},
+            },
             theory=tuple(f"wanted {k}" for k in range(5)),
         ),
     ),
     checks=(
-        Check("all", "pVar at the largest p", (0.85, 1.0), "about .85 for recorded data at p = 12 % (not verified)"),
-        Check("few", "pVar at the smallest p", (None, 0.85), "too few neurons cannot make the sequence"),
+        Check(
+            "all",
+            "pVar at the largest p",
+            (0.85, 1.0),
+            "about .85 for recorded data at p = 12 % (not verified)",
+        ),
+        Check(
+            "few",
+            "pVar at the smallest p",
+            (None, 0.85),
+            "too few neurons cannot make the sequence",
+        ),
     ),
-    size={"N": 100, "duration": 2000, "width": 100.0, "fractions": [0.01, 0.03, 0.08, 0.2, 0.5], "passes": 30, "networks": 2},
-    quick={"N": 50, "duration": 800, "width": 60.0, "fractions": [0.02, 0.3], "passes": 15, "networks": 1},
-    full={"N": 500, "duration": 10500, "width": 300.0, "fractions": [0.01, 0.04, 0.08, 0.12, 0.3], "passes": 100, "networks": 1},
+    size={
+        "N": 100,
+        "duration": 2000,
+        "width": 100.0,
+        "fractions": [0.01, 0.03, 0.08, 0.2, 0.5],
+        "passes": 30,
+        "networks": 2,
+    },
+    quick={
+        "N": 50,
+        "duration": 800,
+        "width": 60.0,
+        "fractions": [0.02, 0.3],
+        "passes": 15,
+        "networks": 1,
+    },
+    full={
+        "N": 500,
+        "duration": 10500,
+        "width": 300.0,
+        "fractions": [0.01, 0.04, 0.08, 0.12, 0.3],
+        "passes": 100,
+        "networks": 1,
+    },
 )
 
 
@@ -188,13 +236,21 @@ def run_innate_timing(settings: dict[str, Any], seed: np.random.SeedSequence) ->
         explained[stage] = float(np.mean([np.corrcoef(each, output)[0, 1] ** 2 for each in made]))
         shown[stage] = made[0]
     every = max(1, window // 300)
-    series = {name: {"x": list(range(0, window, every)), "y": each[::every].tolist()} for name, each in shown.items()}
+    series = {
+        name: {"x": list(range(0, window, every)), "y": each[::every].tolist()}
+        for name, each in shown.items()
+    }
     series["wanted"] = {"x": list(range(0, window, every)), "y": output[::every].tolist()}
-    return {"series": series, "numbers": {**explained, "gain": explained["after"] - explained["before"]}}
+    return {
+        "series": series,
+        "numbers": {**explained, "gain": explained["after"] - explained["before"]},
+    }
 
 
 def _frozen_noise(steps: int, N: int, rng: np.random.Generator, tau: float = 1000.0) -> Floats:
-    """White noise that is filtered with a time constant of one second, and has a standard deviation of about 1."""
+    """White noise that is filtered with a time constant of one second, and has a standard deviation
+    of about 1.
+    """
     h, noise = np.zeros((steps, N)), rng.standard_normal((steps, N)) * np.sqrt(2 / tau)
     h[0] = rng.standard_normal(N)
     for t in range(1, steps):
@@ -213,8 +269,9 @@ INNATE = Experiment(
     network="innate",
     source="R. Laje, D. Buonomano 2013, as replicated by J. Vitay 2016",
     trial=run_innate_timing,
-    about="A chaotic network learns to come back to the path that it once took by itself. A read-out that should give a pulse "
-    "at a certain time then does so even if the network is jolted on the way.",
+    about="A chaotic network learns to come back to the path that it once took by itself. A "
+    "read-out that should give a pulse at a certain time then does so even if the network is "
+    "jolted on the way.",
     not_verified="R^2 at our smaller size; "
     "the published network has 800 neurons, which --full takes.",
     panels=(
@@ -227,7 +284,12 @@ INNATE = Experiment(
         ),
     ),
     checks=(
-        Check("after", "R^2 of the output after training", (0.5, 1.0), "near 1 up to 4 s with 800 neurons, in the replication"),
+        Check(
+            "after",
+            "R^2 of the output after training",
+            (0.5, 1.0),
+            "near 1 up to 4 s with 800 neurons, in the replication",
+        ),
         Check("gain", "what training adds to R^2", (0.1, None), "that training tames chaos"),
     ),
     size={"neurons": 400, "window": 800, "g": 1.8, "trials": 30, "networks": 3},

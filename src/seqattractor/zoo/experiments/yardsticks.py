@@ -16,13 +16,15 @@ from seqattractor.zoo.scaffold import ScaffoldMemory
 from seqattractor.zoo.sparse_distributed import SparseDistributedMemory
 
 _PROTOTYPE = "a first prototype of ours, independent of this code"
-# By the number of patterns: how often a first prototype, independent of this code, found the label of a cue with 10 of 100
-# units flipped, with 500 hidden neurons and modules of 31 and 33 phases (3 networks each).
+# By the number of patterns: how often a first prototype, independent of this code, found the label
+# of a cue with 10 of 100 units flipped, with 500 hidden neurons and modules of 31 and 33 phases (3
+# networks each).
 _PROTOTYPE_LABELS = {
     "pinv": {70: 0.97, 100: 0.03, 150: 0.69, 200: 0.64, 300: 0.42, 500: 0.20, 700: 0.12},
     "ridge": {70: 1.00, 100: 0.99, 150: 0.91, 200: 0.76, 300: 0.45, 500: 0.20, 700: 0.08},
 }
-# And how many transitions a prototype of sparse distributed memory made, with 10 of 500 hidden neurons active.
+# And how many transitions a prototype of sparse distributed memory made, with 10 of 500 hidden
+# neurons active.
 _PROTOTYPE_STEPS = {20: 1.00, 30: 0.98, 50: 0.88, 70: 0.62}
 _PROTOTYPE_BASIN = {20: 0.89, 30: 0.68, 50: 0.10, 70: 0.0}
 
@@ -51,7 +53,10 @@ def run_scaffold(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict
     deviations = []
     for cue, shares in found.items():
         before = [_PROTOTYPE_LABELS[cue][T] for T in counts]
-        series |= {f"found {cue}": {"x": counts, "y": shares}, f"prototype {cue}": {"x": counts, "y": before}}
+        series |= {
+            f"found {cue}": {"x": counts, "y": shares},
+            f"prototype {cue}": {"x": counts, "y": before},
+        }
         deviations += [abs(a - b) for a, b in zip(shares, before, strict=True)]
     return {
         "series": series,
@@ -64,7 +69,9 @@ def run_scaffold(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict
 
 
 def _read_out_exactly(net: ScaffoldMemory, patterns: Patterns) -> float:
-    """The share of the patterns that W_sp reads off the hidden codes of their labels, 0, 1, 2 and so on."""
+    """The share of the patterns that W_sp reads off the hidden codes of their labels, 0, 1, 2 and
+    so on.
+    """
     first = np.cumsum(net.periods_) - net.periods_
     drive = net.W_pg_[:, first + np.arange(len(patterns))[:, None] % net.periods_].sum(axis=2).T
     read = np.where(np.where(drive >= 0, 1.0, -1.0) @ net.W_sp_.T >= 0, 1, -1)
@@ -77,14 +84,21 @@ SCAFFOLD = Experiment(
     network="scaffold",
     source="S. Sharma, S. Chandra, I. Fiete 2022 (MESH); S. Chandra et al. 2025 (Vector-HaSH)",
     trial=run_scaffold,
-    about="Patterns hang on labels that step on by themselves. Reading them off is exact as long as there are no more patterns "
-    "than hidden neurons, M = 500; finding the label of a noisy cue is what limits recall where there are more patterns than "
-    "units, N = 100. With few patterns more than M most are still read out; at T = 700 hardly any is. At "
-    "T = N a pseudo-inverse is at its worst.",
-    not_verified="the published figures, which are for as many units as states and two-dimensional modules; the grey lines of "
-    "the second panel are a first prototype of ours.",
+    about="Patterns hang on labels that step on by themselves. Reading them off is exact as long "
+    "as there are no more patterns than hidden neurons, M = 500; finding the label of a noisy cue "
+    "is what limits recall where there are more patterns than units, N = 100. With few patterns "
+    "more than M most are still read out; at T = 700 hardly any is. At T = N a pseudo-inverse is "
+    "at its worst.",
+    not_verified="the published figures, which are for as many units as states and two-dimensional "
+    "modules; the grey lines of the second panel are a first prototype of ours.",
     panels=(
-        Panel("Reading out", "patterns T", "patterns read out exactly", {"exact": "network", "M": "T = M"}, theory=("M",)),
+        Panel(
+            "Reading out",
+            "patterns T",
+            "patterns read out exactly",
+            {"exact": "network", "M": "T = M"},
+            theory=("M",),
+        ),
         Panel(
             "Finding the place of a cue with 10 flips",
             "patterns T",
@@ -100,9 +114,26 @@ SCAFFOLD = Experiment(
         ),
     ),
     checks=(
-        Check("up_to_M", "patterns read out exactly up to T = M, at least", 1.0, "derived: a pseudo-inverse of M codes is exact"),
-        Check("beyond", "patterns read out exactly at T = 700", (0.0, 0.05), _PROTOTYPE, kind="prototype"),
-        Check("deviation", "mean deviation of the labels found", (0.0, 0.05), _PROTOTYPE, kind="prototype"),
+        Check(
+            "up_to_M",
+            "patterns read out exactly up to T = M, at least",
+            1.0,
+            "derived: a pseudo-inverse of M codes is exact",
+        ),
+        Check(
+            "beyond",
+            "patterns read out exactly at T = 700",
+            (0.0, 0.05),
+            _PROTOTYPE,
+            kind="prototype",
+        ),
+        Check(
+            "deviation",
+            "mean deviation of the labels found",
+            (0.0, 0.05),
+            _PROTOTYPE,
+            kind="prototype",
+        ),
     ),
     size={"T": [70, 100, 150, 200, 300, 500, 700], "just_beyond": [520, 550, 600], "networks": 3},
     quick={"T": [70, 100, 300, 500, 700], "just_beyond": [550], "networks": 1},
@@ -112,7 +143,9 @@ SCAFFOLD = Experiment(
 
 
 def run_sdm(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str, Any]:
-    """Transitions that are exact, and cues with 10 flips that are right 25 steps on, for several ``T``; N = 100, M = 500."""
+    """Transitions that are exact, and cues with 10 flips that are right 25 steps on, for several
+    ``T``; N = 100, M = 500.
+    """
     rng = np.random.default_rng(seed)
     steps, basin = [], []
     for T in settings["T"]:
@@ -122,8 +155,15 @@ def run_sdm(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str,
         at = rng.integers(0, T, settings["cues"])
         end = net.recall(flip(X[at], 10, rng=rng), steps=25)[:, -1]
         basin.append(float((end == X[(at + 25) % T]).all(axis=1).mean()))
-    prototype_steps, prototype_basin = ([table[T] for T in settings["T"]] for table in (_PROTOTYPE_STEPS, _PROTOTYPE_BASIN))
-    series = {"steps": steps, "basin": basin, "prototype steps": prototype_steps, "prototype basin": prototype_basin}
+    prototype_steps, prototype_basin = (
+        [table[T] for T in settings["T"]] for table in (_PROTOTYPE_STEPS, _PROTOTYPE_BASIN)
+    )
+    series = {
+        "steps": steps,
+        "basin": basin,
+        "prototype steps": prototype_steps,
+        "prototype basin": prototype_basin,
+    }
     return {
         "series": {name: {"x": list(settings["T"]), "y": y} for name, y in series.items()},
         "numbers": {
@@ -139,10 +179,10 @@ SDM = Experiment(
     network="sdm",
     source="P. Kanerva 1988",
     trial=run_sdm,
-    about="The paper's architecture with fixed random addresses and Hebbian weights, N = 100 and M = 500: the lower yardstick "
-    "for what learning is worth.",
-    not_verified="the formulas, which are from general knowledge of the book, and any published number; the grey lines are a "
-    "first prototype of ours.",
+    about="The paper's architecture with fixed random addresses and Hebbian weights, N = 100 and M "
+    "= 500: the lower yardstick for what learning is worth.",
+    not_verified="the formulas, which are from general knowledge of the book, and any published "
+    "number; the grey lines are a first prototype of ours.",
     panels=(
         Panel(
             "What is stored",
@@ -158,8 +198,22 @@ SDM = Experiment(
         ),
     ),
     checks=(
-        Check("steps", "exact transitions beyond those of the prototype", 0.0, _PROTOTYPE, 0.05, kind="prototype"),
-        Check("basin", "right cues beyond those of the prototype", 0.0, _PROTOTYPE, 0.06, kind="prototype"),
+        Check(
+            "steps",
+            "exact transitions beyond those of the prototype",
+            0.0,
+            _PROTOTYPE,
+            0.05,
+            kind="prototype",
+        ),
+        Check(
+            "basin",
+            "right cues beyond those of the prototype",
+            0.0,
+            _PROTOTYPE,
+            0.06,
+            kind="prototype",
+        ),
     ),
     size={"T": [20, 30, 50, 70], "cues": 100, "networks": 20},
     quick={"cues": 50, "networks": 5},
@@ -175,11 +229,16 @@ def run_clones(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[s
     walk = rng.integers(0, settings["patterns"], settings["T"])
     walk = np.append(walk, walk[0])
     scores = [
-        fit_quietly(CloneStructuredMemory(clones, on_conflict="learn", random_state=rng), patterns[walk]).score(patterns[walk])
+        fit_quietly(
+            CloneStructuredMemory(clones, on_conflict="learn", random_state=rng), patterns[walk]
+        ).score(patterns[walk])
         for clones in settings["clones"]
     ]
     pairs = Counter(zip(walk[:-1].tolist(), walk[1:].tolist(), strict=True))
-    most = [max(count for (a, _), count in pairs.items() if a == pattern) for pattern in np.unique(walk[:-1])]
+    most = [
+        max(count for (a, _), count in pairs.items() if a == pattern)
+        for pattern in np.unique(walk[:-1])
+    ]
     bound = sum(most) / settings["T"]
     return {
         "series": {
@@ -196,8 +255,9 @@ CLONE_HMM = Experiment(
     network="clone-hmm",
     source="D. George et al. 2021",
     trial=run_clones,
-    about="A random walk over few patterns, so that each comes several times with different successors. With clones of each "
-    "pattern a hidden Markov model learns which time it is; without, it only learns the most frequent successor.",
+    about="A random walk over few patterns, so that each comes several times with different "
+    "successors. With clones of each pattern a hidden Markov model learns which time it is; "
+    "without, it only learns the most frequent successor.",
     not_verified="the published experiments, which are walks through rooms with actions.",
     panels=(
         Panel(
@@ -210,8 +270,19 @@ CLONE_HMM = Experiment(
         ),
     ),
     checks=(
-        Check("one", "predicted with one clone beyond the most frequent successor", 0.0, "derived", 1e-9),
-        Check("most", "predicted with the most clones", (0.95, 1.0), "as many clones as places are enough"),
+        Check(
+            "one",
+            "predicted with one clone beyond the most frequent successor",
+            0.0,
+            "derived",
+            1e-9,
+        ),
+        Check(
+            "most",
+            "predicted with the most clones",
+            (0.95, 1.0),
+            "as many clones as places are enough",
+        ),
     ),
     size={"patterns": 10, "T": 40, "clones": [1, 2, 3, 5, 10], "networks": 10},
     quick={"clones": [1, 3, 10], "networks": 3},
