@@ -2,16 +2,16 @@
 
 import json
 
-import kept_pages
+import written_pages
 import pytest
-from kept_pages import DOCS, parts_shown, parts_written
+from written_pages import DOCS, parts_shown, parts_written
 
 RESULTS = "replay_results.inc"
 
 
 @pytest.fixture(scope="module")
 def script():
-    return kept_pages.script("replay_power")
+    return written_pages.script("replay_power")
 
 
 @pytest.fixture(scope="module")

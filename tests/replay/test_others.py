@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-import oracle_replay as plain
+import oracle_replay_methods as plain
 import seqattractor as sa
 from seqattractor.replay import _others
 
@@ -44,7 +44,7 @@ def fields_of(session, bin_size=0.02):
 def test_rank_order_is_that_of_plain_loops_for_the_event_and_each_shuffle(seed, first):
     event, places = random_event(seed, rate=0.2), np.random.default_rng(seed + 100).random((2, 8))
     places[:, seed] = np.nan  # a cell without a field
-    found = _others._rank_scores(event, 20, np.random.default_rng(seed), places=places, first=first)
+    found = _others.rank_scores(event, 20, np.random.default_rng(seed), places=places, first=first)
     cells = np.flatnonzero(event.any(axis=0) & ~np.isnan(places[0]))
     if len(cells) < 4:
         assert found is None
@@ -67,7 +67,7 @@ def test_bayesian_decoding_is_that_of_plain_loops_for_the_event_and_each_shuffle
     rates = np.random.default_rng(seed + 100).gamma(0.5, 10.0, (n_maps, 12, 8))
     means = np.maximum(rates, 0.1) * 0.02
     rng = np.random.default_rng(seed)
-    found = _others._line_scores(event, 4, rng, means=means, reach=reach, shuffle=shuffle)
+    found = _others.line_scores(event, 4, rng, means=means, reach=reach, shuffle=shuffle)
     at = np.flatnonzero(event.any(axis=1))
     for score, order in zip(
         found, orders_of(seed, len(at) if shuffle == "order" else 8, 4), strict=True
@@ -91,11 +91,11 @@ def test_cycles_rotate_the_posterior_of_each_bin_on_its_own():
     event = np.zeros((n, P), dtype=int)
     event[:, 3] = 1
     means = rates * 1e-3
-    scores = _others._line_scores(
+    scores = _others.line_scores(
         event, 50, np.random.default_rng(5), means=means, reach=0, shuffle="cycle"
     )
     shifts = np.random.default_rng(5).integers(P, size=(51, n, 1, 1))[1:, :, 0, 0]
-    lines = _others._lines(np.arange(n) / (n - 1), P)
+    lines = _others.candidate_lines(np.arange(n) / (n - 1), P)
     expected = [((3 - shift) % P == lines.T).sum(axis=1).max() for shift in shifts]
     np.testing.assert_allclose(scores[1:], expected, atol=0.01)
 
@@ -106,7 +106,7 @@ def test_likelihoods_are_those_of_plain_loops(seed):
     event, means = random_event(seed, bins=6, cells=5), rng.gamma(1.0, 0.5, (4, 5))
     matrix = rng.dirichlet(np.ones(4), 4)
     often = np.full(4, 0.25)
-    found = _others._likelihoods(
+    found = _others.likelihoods(
         event,
         10,
         np.random.default_rng(seed),
@@ -143,7 +143,7 @@ def test_the_posterior_is_that_of_replay_trajectory_classification():
     event, rates = peer_data()
     log = peer.combined_likelihood(event, rates * 0.02)
     weight = np.exp(log - log.max(axis=1, keepdims=True))
-    ours = _others._posterior(event, rates[None] * 0.02)[:, 0]
+    ours = _others.posterior(event, rates[None] * 0.02)[:, 0]
     np.testing.assert_allclose(ours, weight / weight.sum(axis=1, keepdims=True), atol=1e-6)
 
 
@@ -162,7 +162,7 @@ def test_posterior_and_score_of_a_line_are_those_of_nelpy(monkeypatch):
     event, rates = peer_data()
     binned = SimpleNamespace(data=event.T, ds=0.02, lengths=np.array([len(event)]), n_epochs=1)
     theirs = decoding.decode1D(binned, rates.T)[0]
-    ours = _others._posterior(event, rates[None] * 0.02)
+    ours = _others.posterior(event, rates[None] * 0.02)
     np.testing.assert_allclose(ours[:, 0], theirs.T, atol=1e-6)
     reach, (begin, end) = (
         3,
@@ -172,9 +172,9 @@ def test_posterior_and_score_of_a_line_are_those_of_nelpy(monkeypatch):
         theirs, slope=(end - begin) / 14, intercept=begin, w=reach
     )
     line = np.round(begin + np.arange(15) * (end - begin) / 14).astype(int)
-    near = _others._near(ours, reach)
+    near = _others.mass_near(ours, reach)
     assert near[np.arange(15), 0, line].sum() == pytest.approx(score, abs=1e-6)
-    assert _others._best_line(near[None], line[:, None])[0] == pytest.approx(score, abs=1e-6)
+    assert _others.best_line(near[None], line[:, None])[0] == pytest.approx(score, abs=1e-6)
 
 
 # -- what a user is promised ----------------------------------------------------------------------

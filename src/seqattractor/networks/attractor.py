@@ -133,9 +133,10 @@ class SequenceAttractor(OnlineMemory):
 
     See Also
     --------
-    FixedHiddenNetwork, HebbianReadoutNetwork : the ablations of the paper, which keep U at its
-    random start. LearnedTargetsAttractor : the same with hidden targets that learn. VisibleNetwork
-    : the same without hidden neurons. SparseSequenceAttractor : a rule with a larger capacity.
+    FixedHiddenNetwork, HebbianReadoutNetwork : the ablations of the paper, with U at its start.
+    LearnedTargetsAttractor : the same with hidden targets that learn.
+    VisibleNetwork : the same without hidden neurons.
+    SparseSequenceAttractor : a rule with a larger capacity.
 
     References
     ----------

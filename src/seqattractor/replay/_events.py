@@ -140,7 +140,7 @@ class ReplayTest(Result):
         >>> laps = sa.replay.consensus(session.lap_counts(0.1))
         >>> net = sa.SequenceAttractor(400, max_epochs=3000, random_state=0).fit(laps)
         >>> sa.replay.test(net, session.event_counts(0.02), rng=0).significant().tolist()
-        [True, True, True, False, False, False]
+        [False, True, True, False, False, False]
         """
         return self.tested & (self.q_values <= check_number(rate, "rate"))
 

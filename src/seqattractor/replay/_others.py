@@ -147,11 +147,11 @@ def rank_order(
         raise ValueError(
             f"places must have shape (N,) or (M, N), N = {counts[0].shape[1]}, not {where.shape}."
         )
-    scores = partial(_rank_scores, places=where, first=spikes == "first")
+    scores = partial(rank_scores, places=where, first=spikes == "first")
     return _p_values(counts, scores, n_shuffles, rng)
 
 
-def _rank_scores(
+def rank_scores(
     event: NDArray[Any], n_shuffles: int, rng: np.random.Generator, *, places: Floats, first: bool
 ) -> Floats | None:
     """The largest correlation over maps of the event and of its shuffles."""
@@ -240,11 +240,11 @@ def bayesian_decoding(
         )
     means = np.maximum(fields, _LEAST_RATE) * width
     reach = round(check_not_negative(band, "band") * fields.shape[1])
-    scores = partial(_line_scores, means=means, reach=reach, shuffle=shuffle)
+    scores = partial(line_scores, means=means, reach=reach, shuffle=shuffle)
     return _p_values(counts, scores, n_shuffles, rng)
 
 
-def _line_scores(
+def line_scores(
     event: NDArray[Any],
     n_shuffles: int,
     rng: np.random.Generator,
@@ -258,32 +258,32 @@ def _line_scores(
     if len(at) < FEWEST_BINS:
         return None
     bins, P = event[at], means.shape[1]
-    lines = _lines((at - at[0]) / (at[-1] - at[0]), P)
+    lines = candidate_lines((at - at[0]) / (at[-1] - at[0]), P)
     if shuffle == "cells":
         names = random_orders(event.shape[1], n_shuffles, rng)
         return np.array(
             [
-                _best_line(_near(_posterior(bins[:, each], means), reach)[None], lines)[0]
+                best_line(mass_near(posterior(bins[:, each], means), reach)[None], lines)[0]
                 for each in names
             ]
         )
-    found = _posterior(bins, means)
+    found = posterior(bins, means)
     if shuffle == "order":
-        return _best_line(_near(found, reach)[random_orders(len(at), n_shuffles, rng)], lines)
+        return best_line(mass_near(found, reach)[random_orders(len(at), n_shuffles, rng)], lines)
     shifts = rng.integers(P, size=(1 + n_shuffles, len(at), 1, 1))
     shifts[0] = 0
     moved = np.take_along_axis(found[None], (np.arange(P) + shifts) % P, axis=-1)
-    return _best_line(_near(moved, reach), lines)
+    return best_line(mass_near(moved, reach), lines)
 
 
-def _posterior(bins: NDArray[Any], means: Floats) -> Floats:
+def posterior(bins: NDArray[Any], means: Floats) -> Floats:
     """The probability of each map and place given each bin, (n, N), (M, P, N) -> (n, M, P)."""
     log = np.einsum("tn,mpn->tmp", bins, np.log(means), optimize=True) - means.sum(axis=-1)
     weight = np.exp(log - log.max(axis=(1, 2), keepdims=True))
     return np.asarray(weight / weight.sum(axis=(1, 2), keepdims=True))
 
 
-def _near(posterior: Floats, reach: int) -> Floats:
+def mass_near(posterior: Floats, reach: int) -> Floats:
     """The probability of all places at most `reach` places away from each, along the last axis."""
     P = posterior.shape[-1]
     total = np.concatenate(
@@ -295,7 +295,7 @@ def _near(posterior: Floats, reach: int) -> Floats:
     )
 
 
-def _lines(times: Floats, n_places: int) -> NDArray[np.int64]:
+def candidate_lines(times: Floats, n_places: int) -> NDArray[np.int64]:
     """The places of lines between any two ends at times from 0 to 1, (n,) -> (n, lines)."""
     ends = np.linspace(0, n_places - 1, min(_LINE_ENDS, n_places))
     first, last = (each.ravel() for each in np.meshgrid(ends, ends, indexing="ij"))
@@ -304,7 +304,7 @@ def _lines(times: Floats, n_places: int) -> NDArray[np.int64]:
     return np.asarray(np.rint(first + times[:, None] * (last - first)), dtype=np.int64)
 
 
-def _best_line(near: Floats, lines: NDArray[np.int64]) -> Floats:
+def best_line(near: Floats, lines: NDArray[np.int64]) -> Floats:
     """The largest sum along any line on any map, (V, n, M, P) and (n, lines) -> (V,)."""
     best = np.full(len(near), -np.inf)
     for m in range(near.shape[2]):
@@ -379,7 +379,7 @@ def hidden_markov(
     powers = [np.linalg.matrix_power(matrix, k) for k in range(1, max_speed + 1)]
     often = np.linalg.matrix_power(0.99 * matrix + 0.01 / len(matrix), 1000).mean(axis=0)
     reverse = [_reversed(power, often) for power in powers]
-    scores = partial(_likelihoods, means=means, often=often, matrices=np.array(powers + reverse))
+    scores = partial(likelihoods, means=means, often=often, matrices=np.array(powers + reverse))
     return _p_values(counts, scores, n_shuffles, rng)
 
 
@@ -416,7 +416,7 @@ def _reversed(matrix: Floats, often: Floats) -> Floats:
     return np.asarray(joint / joint.sum(axis=1, keepdims=True))
 
 
-def _likelihoods(
+def likelihoods(
     event: NDArray[Any],
     n_shuffles: int,
     rng: np.random.Generator,
