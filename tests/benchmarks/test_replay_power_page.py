@@ -2,8 +2,9 @@
 
 import json
 
-import written_pages
 import pytest
+
+import written_pages
 from written_pages import DOCS, parts_shown, parts_written
 
 RESULTS = "replay_results.inc"

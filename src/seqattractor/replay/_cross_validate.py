@@ -256,6 +256,10 @@ def _learned(
     if learn == "consensus":
         parts = consensus(laps, maps=maps, threshold=threshold)
     net: SequenceMemory = clone(memory)
+    if "on_conflict" in net.get_params(deep=False):
+        net.set_params(
+            on_conflict="learn"
+        )  # laps of noise have conflicts; they are predicted badly
     with warnings.catch_warnings():
         warnings.simplefilter(
             "ignore", ConvergenceWarning
