@@ -117,11 +117,15 @@ class CrossValidation(Result):
         over_shuffles, over_rates = (
             _interval(self.memory - x) for x in (self.shuffled, self.rates)
         )
-        if over_shuffles[0] > 0:
-            answer = "The laps have a sequence in common"
-            answer += "." if over_rates[0] > 0 else ", but constant rates predict them no worse."
-        else:
+        if over_shuffles[0] <= 0:
             answer = "No sequence that the laps have in common was found at this bin width."
+        elif over_rates[0] > 0:
+            answer = "The laps have a sequence in common."
+        else:
+            answer = (
+                "The order of the bins matters, but constant rates predict the laps no worse, "
+                "so that no sequence is shown."
+            )
         each = ", ".join(
             f"{words} {values.mean():.2f} ({low:.2f} to {high:.2f})"
             for words, values in (
