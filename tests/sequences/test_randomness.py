@@ -74,6 +74,9 @@ DRAWS = {
     "moving_digits": lambda s: sa.datasets.moving_digits(1, 2, size=40, n_digits=1, rng=s)[0][
         :: 1600 // N
     ][:N],
+    "recording": lambda s: np.diff(
+        sa.datasets.recording(n_cells=200, n_laps=1, n_events=0, rng=s).times
+    )[:N],
     "flip": lambda s: sa.noise.flip(ONES, N // 2, rng=s),
     "occlude": lambda s: sa.noise.occlude(ONES, N, fraction=0.5, rng=s),
     "recall": lambda s: Recorder().fit(PAIR).recall(ONES, steps=1, noise=N // 2, rng=s)[1],
