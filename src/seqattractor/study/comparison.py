@@ -211,8 +211,8 @@ class Comparison(Result):
         data: Mapping[str, Any] | None = None,
         certain: Collection[tuple[str, Any]] = (),
     ) -> Comparison:
-        """Put trials together: for each value and trial the networks' outcomes as `Outcome`s, and
-        `network_row`s.
+        """Put trials together: for each value and trial the outcomes of the networks, and a row
+        for each network.
 
         Where the outcome of a network at a value is `certain`, since further trials only repeat the
         first, that one counts, without an interval.
