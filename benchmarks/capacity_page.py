@@ -4,7 +4,7 @@ capacity`.
     seqattractor reproduce capacity --out OUT [--quick] [--trials 10] [--jobs 2]
     python benchmarks/capacity_page.py OUT/capacity.json
 
-The results are kept in benchmarks/capacity.json; without an argument the page is written from them
+Results are saved in benchmarks/capacity.json; without an argument the page is written from them
 again. Where there is no hour for the full version, a part of it does, with one trial in a cell:
 
     python benchmarks/capacity_page.py --reduced OUT [--jobs 2]

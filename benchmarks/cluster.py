@@ -8,7 +8,7 @@
 Workers have one thread each and sit on this machine, so that what is sent goes through its
 loopback. All that passes through the client is counted by the sizes of its arrays. Beside seconds
 on the clock, which other programs on the machine lengthen, stand those of the processors: of this
-process (client and scheduler) and of all workers. Results are kept in benchmarks/cluster.json.
+process (client and scheduler) and of all workers. Results are saved in benchmarks/cluster.json.
 """
 
 from __future__ import annotations

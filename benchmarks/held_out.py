@@ -4,7 +4,7 @@ loads and kinds of patterns.
     python benchmarks/held_out.py --study held_out.db [--jobs 2]
 
 The seed is used nowhere else: defaults were chosen on other sequences and networks. The study keeps
-the trials, so that the script can be stopped and goes on; results are kept in
+the trials, so that the script can be stopped and resumes; results are saved in
 benchmarks/held_out.json, from which tables are written without --study. With --loads 1.5 2 only the
 cases with so many transitions for each hidden neuron are run and take the place of kept ones, and
 with --sizes 100,1000 200,2000 and --kinds correlated only these networks and patterns, after a

@@ -5,7 +5,7 @@ there.
     studies strengths.db, few_hidden.db,
                                                        # few_flips.db and table2.db
 
-The results are kept in benchmarks/learned_targets.json; without an argument the page is written
+Results are saved in benchmarks/learned_targets.json; without an argument the page is written
 from them again.
 """
 

@@ -583,7 +583,6 @@ def check_attacked(net: Any, model: Model) -> None:
     honest |= {
         f"{held}_of_{name}" for name in model.arrays for held in ("_steps", "_step_size")
     }  # instead of some arrays
-    honest |= {"new_"} if isinstance(net, OfAUser) else set()  # such a class lists nothing
     assert set(vars(net)) <= honest | set(net.get_params()), f"it has {set(vars(net)) - honest}"
     for name, array in model.arrays.items():
         if name != "attached_patterns_":

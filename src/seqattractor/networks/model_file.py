@@ -5,6 +5,7 @@ pickle.
 from __future__ import annotations
 
 import hashlib
+import inspect
 import io
 import json
 import math
@@ -14,6 +15,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -289,12 +291,30 @@ def check_fitted(
 
 def _may_learn(cls: type[SequenceMemory], name: str) -> bool:
     """Return whether a class may have a fitted attribute of this name: a listed one, or for users'
-    classes any.
+    classes one that their code names.
     """
     if name in (*_EVERYBODY, *cls._arrays, *cls._values):
         return True
+    fitted = name.endswith("_") and not name.startswith("_") and not hasattr(cls, name)
     of_user = not cls.__module__.startswith("seqattractor.")
-    return of_user and name.endswith("_") and not name.startswith("_") and not hasattr(cls, name)
+    return fitted and of_user and name in _names_in_code(cls)
+
+
+def _names_in_code(cls: type[SequenceMemory]) -> set[str]:
+    """Return the names of attributes in the methods of a class, such as W_ in ``self.W_ = ...``."""
+    members = [
+        inspect.unwrap(getattr(each, "__func__", each))
+        for base in cls.__mro__
+        for each in vars(base).values()
+    ]
+    members += [f for each in members if isinstance(each, property) for f in (each.fget, each.fset)]
+    waiting = [each.__code__ for each in members if inspect.isfunction(each)]
+    names: set[str] = set()
+    while waiting:
+        code = waiting.pop()
+        names.update(code.co_names)
+        waiting += [part for part in code.co_consts if isinstance(part, CodeType)]
+    return names
 
 
 def _check_plain(name: str, value: Any) -> None:
