@@ -8,6 +8,8 @@ LAGS = 8  # how many bins apart two bins may be of which one predicts the other
 def correlation(x, y):
     """Pearson's correlation of two binary patterns; 0 if one of them is constant."""
     n = len(x)
+    if not n:
+        return 0.0
     mean_x, mean_y = sum(x) / n, sum(y) / n
     xy = sum((a - mean_x) * (b - mean_y) for a, b in zip(x, y, strict=True))
     xx = sum((a - mean_x) ** 2 for a in x)
@@ -27,15 +29,22 @@ def runs(step, state, steps):
 def fits(ahead, bins, times, orders, max_speed):
     """For each order of bins, the mean correlation for speeds forward, then reverse.
 
-    The bins stand at `times`; an order says which bin comes when, and `ahead` has what a memory
-    recalls from each of them.
+    The bins stand at `times`; an order says which bin comes when, and `ahead` has what each memory
+    recalls from each of them. Only cells count that are off in the bin that predicts.
     """
     known = {}
 
     def fit(source, after, target):
         place = source, after, target
         if place not in known:
-            known[place] = correlation(ahead[source][after - 1], bins[target])
+            off = [cell for cell, on in enumerate(bins[source]) if not on]
+            each = []
+            for of_memory in ahead:
+                predicted = of_memory[source][after - 1]
+                each.append(
+                    correlation([predicted[c] for c in off], [bins[target][c] for c in off])
+                )
+            known[place] = sum(each) / len(each)
         return known[place]
 
     found = []
@@ -55,17 +64,22 @@ def fits(ahead, bins, times, orders, max_speed):
     return found
 
 
+def standardised(values):
+    """Numbers in standard deviations from their mean; 0 if they are all the same."""
+    mean = sum(values) / len(values)
+    sd = sqrt(sum((value - mean) ** 2 for value in values) / len(values))
+    return [(value - mean) / sd if sd > 1e-12 else 0.0 for value in values]
+
+
+def best_fits(all_fits):
+    """The best fit of each order, each speed in standard deviations over the orders."""
+    columns = [standardised(column) for column in zip(*all_fits, strict=True)]
+    return [max(row) for row in zip(*columns, strict=True)]
+
+
 def scores(all_fits):
-    """The score of each order: its best fit, in standard deviations over the orders."""
-    many, columns = len(all_fits), len(all_fits[0])
-    means = [sum(row[c] for row in all_fits) / many for c in range(columns)]
-    squares = [sum((row[c] - means[c]) ** 2 for row in all_fits) for c in range(columns)]
-    spreads = [sqrt(square / many) for square in squares]
-    found = []
-    for row in all_fits:
-        each = zip(row, means, spreads, strict=True)
-        found.append(max((fit - mean) / sd if sd > 1e-12 else 0.0 for fit, mean, sd in each))
-    return found
+    """The score of each order: its best fit, in standard deviations over those of the orders."""
+    return standardised(best_fits(all_fits))
 
 
 def p_value(own, others):

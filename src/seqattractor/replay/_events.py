@@ -4,7 +4,7 @@ do?
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from types import NoneType
@@ -30,6 +30,7 @@ from seqattractor.replay._statistic import (
     pairs_of,
     predictions,
     random_orders,
+    scores_of_orders,
     scores_of_variants,
     standardised,
 )
@@ -46,7 +47,7 @@ FEWEST_BINS = 3
 
 _TOGETHER = 50  # events whose bins are recalled in one batch
 _VARIANTS = 2**25  # values of recalled states that are held at a time
-_ORDERS = 30  # random orders of each variant of an event, for the mean and the spread of its fits
+_ORDERS = 100  # random orders of each variant of an event, in which its score is expressed
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -56,8 +57,9 @@ class ReplayTest(Result):
     Attributes
     ----------
     scores : ndarray of shape (E,)
-        How well predicted and observed bins agree at the best speed, in standard deviations of
-        random orders; NaN where an event has too few active bins.
+        How well predicted and observed bins agree at the best speed, in standard deviations above
+        the mean of random orders of the bins, each at its own best speed; NaN where an event has
+        too few active bins.
     p_values : ndarray of shape (E,)
         ``(1 + exceed) / (1 + n_shuffles)``, where `exceed` counts the shuffles that score as high
         or higher. 1 where an event has too few active bins.
@@ -74,13 +76,13 @@ class ReplayTest(Result):
         What the shuffles are.
     n_shuffles : int
     memory : str
-        The memory that was asked.
+        The memory that was asked, or how many.
     names : list of str
         Of the sequences that events can follow.
     events, expected : list of ndarray of bool, shape (bins, N)
-        The active cells of each event, and in each bin those that the memory recalls at the best
-        speed, from the bin that predicts best of those up to 8 bins before it (after it, if the
-        speed is negative).
+        The active cells of each event, and in each bin those that the memory (of several memories
+        most) recalls at the best speed, from the bin that predicts best of those up to 8 bins
+        before it (after it, if the speed is negative).
 
     Examples
     --------
@@ -245,14 +247,14 @@ class ReplayTest(Result):
             )
         return text + (
             f"A small p value means that the bins of an event follow each other as {self.memory} "
-            "has learned, better than this null explains. It says nothing about what the animal "
+            "learned, better than this null explains. It says nothing about what the animal "
             "did or thought, and a large one does not show that there is no replay: short events "
             "with few spikes are often missed."
         )
 
 
 def test(
-    memory: SequenceMemory,
+    memory: SequenceMemory | Sequence[SequenceMemory],
     events: Spikes,
     *,
     n_shuffles: int = 500,
@@ -268,15 +270,17 @@ def test(
     """Test whether candidate events replay what a memory has learned.
 
     The memory runs freely from each bin of an event, and what it recalls after k steps is compared
-    with the following bins, forward and reverse, for all speeds k up to `max_speed`. The score is
+    with the following bins, forward and reverse, for all speeds k up to `max_speed`, over the cells
+    that are off in the bin it started from. The score is
     how much better they agree at the best speed and direction than in random orders of the bins,
     and the p value the fraction of shuffles of the same event that reach it with the same search.
 
     Parameters
     ----------
-    memory : SequenceMemory
+    memory : SequenceMemory, or list of them
         A network of order 1 that has learned the sequences in question, best of all their
-        `consensus`.
+        `consensus`. Of several networks, such as one from each of eight random states, the
+        predictions are averaged, which finds more events.
     events : Sequences, list of E arrays of shape (bins, N), or pynapple.TsGroup
         Numbers of spikes, or +-1 patterns, of the same cells in the same order; or spikes, with
         `epochs` and `bin_size`. The statistic asks only whether a cell is on in a bin, as +-1
@@ -318,12 +322,16 @@ def test(
     >>> (tested.p_values <= 0.05).tolist(), (tested.speeds[:3] < 0).tolist()
     ([True, True, True, False, False, False], [True, True, True])
     """
-    check_learned(memory)
-    if memory.order_ != 1:
-        raise ValueError(
-            f"the memory looks at {memory.order_} patterns at a time; replay runs at another speed "
-            "than the laps, so that only a network of order 1 can be asked."
-        )
+    memories = list(memory) if isinstance(memory, (list, tuple)) else [memory]
+    if not memories:
+        raise ValueError("memory is an empty list; give at least one network that has learned.")
+    for each in memories:
+        check_learned(each)
+        if each.order_ != 1:
+            raise ValueError(
+                f"the memory looks at {each.order_} patterns at a time; replay runs at another "
+                "speed than the laps, so that only a network of order 1 can be asked."
+            )
     n_shuffles, max_speed = (
         check_count(n_shuffles, "n_shuffles"),
         check_count(max_speed, "max_speed"),
@@ -331,14 +339,15 @@ def test(
     check_choice(null, "null", tuple(WORDS))
     check_kind(sequences, (Sequences, NoneType), "sequences", "Sequences, such as a consensus")
     counts = as_counts(events, "events", epochs=epochs, bin_size=bin_size)
-    check_same_cells(memory, counts[0].shape[1], events, sequences)
-    if sequences is not None and sequences.shape[1] != memory.n_features_in_:
-        n = sequences.shape[1]
-        raise ValueError(f"sequences have {n} cells, the memory {memory.n_features_in_}.")
+    for each in memories:
+        check_same_cells(each, counts[0].shape[1], events, sequences)
+    N = memories[0].n_features_in_
+    if sequences is not None and sequences.shape[1] != N:
+        raise ValueError(f"sequences have {sequences.shape[1]} cells, the memory {N}.")
     seeds = np.random.SeedSequence(as_generator(rng, "replay").integers(2**63)).spawn(len(counts))
     stored = [] if sequences is None else [part > 0 for part in sequences.split()]
     some = partial(
-        _test_some, memory, n_shuffles=n_shuffles, null=null, n_speeds=max_speed, stored=stored
+        _test_some, memories, n_shuffles=n_shuffles, null=null, n_speeds=max_speed, stored=stored
     )
     chunks = [
         (counts[at : at + _TOGETHER], seeds[at : at + _TOGETHER])
@@ -359,11 +368,17 @@ def test(
         starts=np.array([each.start for each in found], dtype=np.int64) if stored else None,
         null=null,
         n_shuffles=n_shuffles,
-        memory=type(memory).__name__,
+        memory=_named(memories),
         names=[] if sequences is None else sequences.names,
         events=[each > 0 for each in counts],
         expected=[each.expected for each in found],
     )
+
+
+def _named(memories: list[SequenceMemory]) -> str:
+    """What was asked: one memory by its class, of several also how many there are."""
+    kinds = ", ".join(dict.fromkeys(type(memory).__name__ for memory in memories))
+    return kinds if len(memories) == 1 else f"{len(memories)} memories ({kinds})"
 
 
 @dataclass(frozen=True)
@@ -392,7 +407,7 @@ def _done(
 
 
 def _test_some(
-    memory: SequenceMemory,
+    memories: list[SequenceMemory],
     events: list[NDArray[Any]],
     seeds: list[np.random.SeedSequence],
     *,
@@ -407,23 +422,23 @@ def _test_some(
     shown = np.concatenate([each[at] > 0 for each, at in zip(events, active, strict=True)])
     steps = n_speeds * max(long, 1)
     ahead = (
-        predictions(memory, shown, steps)
+        predictions(memories, shown, steps)
         if len(shown)
-        else np.empty((0, steps, memory.n_features_in_), dtype=bool)
+        else np.empty((len(memories), 0, steps, shown.shape[1]), dtype=bool)
     )
     found, first = [], 0
     for event, at, seed in zip(events, active, seeds, strict=True):
-        predicted = ahead[first : first + len(at)]
+        predicted = ahead[:, first : first + len(at)]
         first += len(at)
         rng = np.random.default_rng(seed)
         found.append(
-            _test_one(memory, event, at, predicted, rng, n_shuffles, null, n_speeds, stored)
+            _test_one(memories, event, at, predicted, rng, n_shuffles, null, n_speeds, stored)
         )
     return found
 
 
 def _test_one(
-    memory: SequenceMemory,
+    memories: list[SequenceMemory],
     event: NDArray[Any],
     at: NDArray[np.int64],
     predicted: NDArray[np.bool_],
@@ -433,7 +448,7 @@ def _test_one(
     n_speeds: int,
     stored: list[NDArray[np.bool_]],
 ) -> _Found:
-    """Test one event with active bins `at`, from each of which the memory predicts (len(at), steps,
+    """Test one event with active bins `at`, from which the memories predict (K, len(at), steps,
     N).
     """
     pairs = pairs_of(at)
@@ -442,24 +457,25 @@ def _test_one(
     bins = event[at] > 0
     table = correlations(predicted, bins)
     orders = random_orders(len(at), n_shuffles, rng)
-    found = standardised(fits(table, orders, pairs, n_speeds))
-    best = int(np.argmax(found[0]))
+    found = fits(table, orders, pairs, n_speeds)
+    best = int(np.argmax(standardised(found, 0)[0]))
     speed = best + 1 if best < n_speeds else n_speeds - best - 1
-    scores = found.max(axis=1)
+    scores = scores_of_orders(found)
     if null != "order":
         whole = event[at[0] : at[-1] + 1]
         orders = random_orders(len(whole), _ORDERS, rng)
-        part = max(1, _VARIANTS // (whole.size * n_speeds * MOST_LAGS))
+        part = max(1, _VARIANTS // (len(memories) * whole.size * n_speeds * MOST_LAGS))
         drawn = [
             DRAWN[null](whole, min(part, n_shuffles - k), rng) for k in range(0, n_shuffles, part)
         ]
         each = [
-            scores_of_variants(memory, some, orders, n_speeds) for some in (whole[None] > 0, *drawn)
+            scores_of_variants(memories, some, orders, n_speeds)
+            for some in (whole[None] > 0, *drawn)
         ]
         scores = np.concatenate(each)
     own, others = scores[0], scores[1:]
     exceed = int((others >= own - 1e-9).sum())
-    expected = _expected(predicted, table, at, speed, event.shape)
+    expected = _expected(predicted.mean(axis=0) > 0.5, table, at, speed, event.shape)
     followed, start = _place(event, at, speed, stored) if stored else (0, 0)
     p = (1 + exceed) / (1 + n_shuffles)
     return _Found(
