@@ -104,6 +104,36 @@ def test_tables_of_spikes_and_epochs_will_do(run, tmp_path):
     assert "would be a copy of an NWB file, and spikes.csv is none" in err
 
 
+def test_each_map_of_the_laps_is_a_sequence_of_its_own(run, tmp_path):
+    kinds = {"forward": 4, "rates": 2}
+    session = sa.datasets.recording(40, 6, kinds, n_maps=2, loss=0.2, rng=0)
+    session.write_nwb(tmp_path / "session.nwb")
+    code, out, err = run("replay", *NWB, "--maps", "map", "--json")
+    assert (code, err) == (0, "")
+    found = json.loads(out)
+    assert "in more than 0.5 of the laps of each of the 2 maps on average" in found["methods"]
+    follows = [row["follows"] for row in found["events"][:4]]
+    assert follows == [f"map {m}" for m in session.event_maps[:4]]
+    np.save(tmp_path / "spikes.npy", np.column_stack([session.times, session.cells]))
+    with open(tmp_path / "laps.csv", "w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["start", "end", "Arm"])
+        writer.writerow([100.0, 100.001, "neither"])  # too short for a bin
+        for (start, end), m in zip(session.laps.tolist(), session.lap_maps, strict=True):
+            writer.writerow([start, end, m])
+    (tmp_path / "events.csv").write_text(
+        "".join(f"{a!r},{b!r}\n" for a, b in session.events.tolist())
+    )
+    given = ["spikes.npy", "--learn", "laps.csv", "--events", "events.csv", *QUICK]
+    with pytest.warns(UserWarning, match="1 of 7 epochs"):
+        code, out, err = run("replay", *given, "--maps", "Arm", "--json")
+    assert code == 0, err
+    assert [row["p"] for row in json.loads(out)["events"]] == [row["p"] for row in found["events"]]
+    code, _, err = run("replay", *given, "--maps", "way")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "laps.csv has no column called 'way' with an entry in each line" in err
+
+
 @pytest.mark.filterwarnings("default:.*epochs of spikes.npy were left out")
 def test_events_that_are_too_short_for_a_bin_are_left_out_with_a_warning(run, tmp_path):
     events = [*SESSION.events.tolist()[:2], [100.0, 100.001], *SESSION.events.tolist()[2:]]
@@ -131,6 +161,7 @@ def test_events_that_are_too_short_for_a_bin_are_left_out_with_a_warning(run, tm
         (["session.nwb", "--learn", "laps", "--events", "ripples"], "called 'ripples'; there are"),
         (["session.nwb", "--learn", "laps", "--events", "events", "--bin", "90"], "none that"),
         ([*NWB, "--key", "position"], "threshold"),
+        ([*NWB, "--maps", "arm"], "has no column called 'arm'; it has start_time, stop_time, map"),
     ],
 )
 def test_what_cannot_be_done_is_one_sentence(run, session, words, match):

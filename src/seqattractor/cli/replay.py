@@ -25,6 +25,7 @@ EXAMPLES = """\b
 Examples:
   seqattractor replay session.nwb --learn laps --events ripples -o report.html
   seqattractor replay session.nwb --learn laps --events ripples -o tested.nwb -o table.csv
+  seqattractor replay session.nwb --learn laps --maps arm --events ripples -o report.html
   seqattractor replay spikes.csv --learn laps.csv --events events.csv -o report.html"""
 
 
@@ -37,6 +38,12 @@ Examples:
     help="The laps to learn: a table of intervals in an NWB file, or for other files a CSV file.",
 )
 @_option("--events", required=True, metavar="TABLE", help="The candidate events, likewise.")
+@click.option(
+    "--maps",
+    metavar="COLUMN",
+    help="The column of the table of laps that names the map of each, such as the environment or "
+    "the arm of a maze. Each map is learned as a sequence of its own.",
+)
 @_option("--bin", "wide", default=0.1, help="Width of bins in laps.", **SECONDS)
 @_option("--event-bin", "narrow", default=0.02, help="Width of bins in events.", **SECONDS)
 @_option(
@@ -67,6 +74,7 @@ def command(
     session: Path,
     learn: str,
     events: str,
+    maps: str | None,
     wide: float,
     narrow: float,
     null: str,
@@ -95,7 +103,7 @@ def command(
         chosen = {} if key is None else {"key": key}
         return read_files([path], options | chosen, several=False)
 
-    recorded = read_session(session, (learn, events), (wide, narrow), read)
+    recorded = read_session(session, (learn, events), (wide, narrow), read, maps)
     analysis = analyse_replay(
         recorded,
         n_hidden=hidden,

@@ -276,13 +276,17 @@ def _read(path: Path, options: Options) -> Recording:
     return recording
 
 
-def read_intervals(path: Path, options: Options) -> Epochs:
-    """Read the epochs of a recording, all of them: also those that are too short for a bin."""
+def read_intervals(path: Path, options: Options, column: str | None = None) -> Epochs:
+    """Read the epochs of a recording, all of them: also those that are too short for a bin.
+
+    Their labels are those of a `column`, or of the one with their names.
+    """
     name, module = _format(path, options), "seqattractor.io."
     if name == "nwb":
-        found: Epochs = import_module(f"{module}_nwb").read_nwb_epochs(path, options.epochs)
+        found: Epochs = import_module(f"{module}_nwb").read_nwb_epochs(path, options.epochs, column)
     else:
-        found = import_module(f"{module}_spikes").read_epochs(Path(options.epochs or ""), path)
+        table = Path(options.epochs or "")
+        found = import_module(f"{module}_spikes").read_epochs(table, path, column)
     return found
 
 

@@ -93,10 +93,10 @@ def _gather(path: Path, options: Options) -> tuple[Spikes | Signal, Epochs | Non
         return read(things[place], place, path), table
 
 
-def read_nwb_epochs(path: Path, name: str) -> Epochs:
-    """Read the intervals of a table of an NWB file, all of them."""
+def read_nwb_epochs(path: Path, name: str, column: str | None = None) -> Epochs:
+    """Read the intervals of a table of an NWB file, all of them, with the labels in a column."""
     with _things(path) as things:
-        return _table(things, name, path)
+        return _table(things, name, path, column)
 
 
 @contextmanager
@@ -121,10 +121,10 @@ def _pynwb() -> Any:
         raise ValueError(f"NWB files need pynwb; install it with: {install}.") from None
 
 
-def _table(things: dict[str, Any], name: str, path: Path) -> Epochs:
+def _table(things: dict[str, Any], name: str, path: Path, column: str | None = None) -> Epochs:
     """Return the intervals of the table of that name."""
     place = _find(things, _is_intervals, name, "table of intervals", "{epochs}", path)
-    return _epochs(things[place], place, path)
+    return _epochs(things[place], place, path, column)
 
 
 def _has_spikes(thing: Any) -> bool:
@@ -244,8 +244,10 @@ def _columns(series: Any, count: int, place: str, path: Path) -> list[str]:
     return [str(column) for column in range(count)]
 
 
-def _epochs(table: Any, place: str, path: Path) -> Epochs:
-    """Return the intervals of a table, named by its column of names or labels, or by the table."""
+def _epochs(table: Any, place: str, path: Path, wanted: str | None = None) -> Epochs:
+    """Return the intervals of a table, named by its column of names or labels or by a wanted one,
+    or by the table.
+    """
     starts, ends = (
         read_numbers(table[name].data, place, path).astype(np.float64)
         for name in ("start_time", "stop_time")
@@ -261,13 +263,19 @@ def _epochs(table: Any, place: str, path: Path) -> Epochs:
     column = next(
         (
             name
-            for name in LABELS
+            for name in (LABELS if wanted is None else (wanted,))
             if name in table.colnames and len(table[name].data) == len(starts)
         ),
         None,
     )
-    labels = None if column is None else [brief(label)[1:-1] for label in table[column].data[:]]
-    return Epochs(starts, ends, name_epochs(place.rpartition("/")[2], labels, len(starts)))
+    if wanted is not None and column is None:
+        raise BadFileError(
+            f"{brief(place)} of {path} has no column called {brief(wanted)}; it has "
+            f"{brief_list(table.colnames)}."
+        )
+    labels = None if column is None else [brief(str(x))[1:-1] for x in table[column].data[:]]
+    names = name_epochs(place.rpartition("/")[2], labels, len(starts))
+    return Epochs(starts, ends, names, labels)
 
 
 def write_intervals(

@@ -185,6 +185,8 @@ class Epochs:
     """Shape (S,)."""
     names: list[str]
     """One for each."""
+    labels: list[str] | None = None
+    """What stands in their column of names, or in another that was chosen; may be all the same."""
 
     def __iter__(self) -> Any:
         return zip(self.starts.tolist(), self.ends.tolist(), self.names, strict=True)
@@ -201,9 +203,9 @@ def name_epochs(table: str, labels: list[str] | None, count: int) -> list[str]:
     )
 
 
-def read_epochs(path: Path, recording: Path) -> Epochs:
+def read_epochs(path: Path, recording: Path, column: str | None = None) -> Epochs:
     """Read a table of intervals of a recording: a start and an end in each line, and a name if
-    there is one.
+    there is one, or what stands in another `column`.
 
     A first line may name the columns, such as ``start,end,label`` or ``name;start (ms);stop (ms)``.
     """
@@ -211,10 +213,10 @@ def read_epochs(path: Path, recording: Path) -> Epochs:
         how = "give a CSV file with a start and an end in seconds in each line"
         raise NoEpochsError(f"there is no file {path} with the epochs of {recording}; {how}.")
     starts, ends, labels = list[float](), list[float](), list[str]()
-    columns: tuple[int, int, int | None] = (0, 1, 2)
-    scale = 1.0
+    columns: tuple[int, int, int | None] = (0, 1, 2 if column is None else None)
+    scale, wanted = 1.0, LABELS if column is None else (column.lower(),)
     for number, cells in chain.from_iterable(cells_in(path)):
-        if not starts and number_of(cells[0]) is None and (named := _columns(cells)) is not None:
+        if not starts and number_of(cells[0]) is None and (named := _columns(cells, wanted)):
             columns, scale = named
             continue
         edges = [number_of(cells[k]) if k < len(cells) else None for k in columns[:2]]
@@ -231,12 +233,20 @@ def read_epochs(path: Path, recording: Path) -> Epochs:
             raise TooLargeError(
                 f"{path} has more than {MAX_FRAMES} epochs, more than can be stored."
             )
-    named_all = labels if len(labels) == len(starts) else None
-    return Epochs(np.array(starts), np.array(ends), name_epochs(path.stem, named_all, len(starts)))
+    found = labels if len(labels) == len(starts) else None
+    if column is not None and found is None:
+        raise ValueError(
+            f"{path} has no column called {brief(column)} with an entry in each line; name the "
+            "columns in its first line, such as start,end,map."
+        )
+    names = name_epochs(path.stem, found, len(starts))
+    return Epochs(np.array(starts), np.array(ends), names, found)
 
 
-def _columns(header: list[str]) -> tuple[tuple[int, int, int | None], float] | None:
-    """Where starts, ends and names stand by the names of columns, and how many seconds times count
+def _columns(
+    header: list[str], labels: tuple[str, ...]
+) -> tuple[tuple[int, int, int | None], float] | None:
+    """Where starts, ends and labels stand by the names of columns, and how many seconds times count
     by; None if not named so.
     """
     words = [cell.lower() for cell in header]
@@ -251,7 +261,7 @@ def _columns(header: list[str]) -> tuple[tuple[int, int, int | None], float] | N
     found = [[(k, scale) for k, scale in edge if scale is not None] for edge in edges]
     if [len(edge) for edge in found] != [1, 1] or found[0][0][1] != found[1][0][1]:
         return None
-    label = next((k for k, word in enumerate(words) if word in LABELS), None)
+    label = next((k for k, word in enumerate(words) if word in labels), None)
     return (found[0][0][0], found[1][0][0], label), found[0][0][1]
 
 

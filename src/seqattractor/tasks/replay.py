@@ -17,6 +17,7 @@ from seqattractor import __version__
 from seqattractor._faces import Result, plural
 from seqattractor.io._load import read_intervals
 from seqattractor.io._options import Options
+from seqattractor.io._spikes import Epochs
 from seqattractor.networks.attractor import SequenceAttractor
 from seqattractor.replay import CrossValidation, ReplayTest, consensus, cross_validate, test
 from seqattractor.replay._events import FEWEST_BINS
@@ -52,6 +53,8 @@ class Recorded:
     """What laps and events are called in the session, or their files."""
     bins: Pair[float]
     """Seconds: of laps and of events."""
+    maps: list[str] | None = None
+    """The map of each lap, if they have several."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -100,7 +103,8 @@ class ReplayAnalysis(Result):
         """Cells, laps, events and bins."""
         (lap_table, event_table), (wide, narrow) = self.recorded.tables, self.recorded.bins
         laps, events = self.recorded.laps.lengths, self.recorded.events.lengths
-        N = self.recorded.laps.shape[1]
+        N, maps = self.recorded.laps.shape[1], self.recorded.maps
+        each = "" if maps is None else f" of each of the {plural(len(set(maps)), 'map')}"
         return [
             f"Spikes of {plural(N, 'unit')} in {self.recorded.session.name} were put into "
             f"{_ms(wide)} in {plural(len(laps), 'lap')} ({lap_table}; {_range(laps)} bins each) "
@@ -108,7 +112,7 @@ class ReplayAnalysis(Result):
             f"({event_table}; {_range(events)} bins each).",
             "A unit was on in a bin in which it fired at least once.",
             "Laps were averaged at equal fractions of their length; a unit was on in the consensus "
-            f"where it was on in more than {THRESHOLD:.3g} of the laps on average "
+            f"where it was on in more than {THRESHOLD:.3g} of the laps{each} on average "
             f"({len(self.learned)} patterns).",
         ]
 
@@ -150,11 +154,17 @@ class ReplayAnalysis(Result):
         ]
 
 
-def read_session(session: Path, tables: Pair[str], bins: Pair[float], read: Read) -> Recorded:
+def read_session(
+    session: Path,
+    tables: Pair[str],
+    bins: Pair[float],
+    read: Read,
+    column_of_maps: str | None = None,
+) -> Recorded:
     """Read laps and candidate events of a session.
 
     The tables of laps and of events are those of an NWB file, for other files CSV files of epochs;
-    `bins` are seconds in laps and in events.
+    `bins` are seconds in laps and in events. A column of the laps may name the map of each.
     """
     parts = []
     for epochs, width in zip(tables, bins, strict=True):
@@ -165,10 +175,20 @@ def read_session(session: Path, tables: Pair[str], bins: Pair[float], read: Read
     if laps.units != found.units:
         raise ValueError(f"the laps and the events of {session} have different units.")
     table = read_intervals(session, Options(epochs=tables[1], bin=bins[1]))
+    intervals = np.column_stack([table.starts, table.ends])[_used(table, found)]
+    maps = None
+    if column_of_maps is not None:
+        options = Options(epochs=tables[0], bin=bins[0])
+        used = _used(read_intervals(session, options), laps)
+        labels = read_intervals(session, options, column_of_maps).labels or []
+        maps = [labels[k] for k in used]
+    return Recorded(session, laps, found, intervals, tables, bins, maps)
+
+
+def _used(table: Epochs, parts: Sequences) -> list[int]:
+    """Which epochs of a table were read: those that are long enough for a bin."""
     place = {name: k for k, name in enumerate(table.names)}
-    chosen = [place[name] for name in found.names]  # without those that are too short for a bin
-    intervals = np.column_stack([table.starts, table.ends])[chosen]
-    return Recorded(session, laps, found, intervals, tables, bins)
+    return [place[name] for name in parts.names]
 
 
 def analyse_replay(
@@ -186,11 +206,12 @@ def analyse_replay(
     """Cross-validate the laps, learn their consensus, and test the events; each result is said."""
     given: dict[str, Any] = {"max_epochs": EPOCHS, "on_conflict": "learn", "random_state": seed}
     net = SequenceAttractor(n_hidden, **given)
-    options: dict[str, Any] = {"threshold": THRESHOLD, "n_shuffles": LAP_SHUFFLES, "rng": seed}
+    common: dict[str, Any] = {"maps": recorded.maps, "threshold": THRESHOLD}
+    options = common | {"n_shuffles": LAP_SHUFFLES, "rng": seed}
     with bar("cross-validation", "laps") as shown:
         laps = cross_validate(recorded.laps, net, progress=shown, **options)
     say(f"Laps: {laps.describe()}")
-    learned = consensus(recorded.laps, threshold=THRESHOLD)
+    learned = consensus(recorded.laps, **common)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the methods say how it ended
         net.fit(learned)
