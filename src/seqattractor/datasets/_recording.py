@@ -271,9 +271,9 @@ def recording(
     n_events : int or dict of str to int
         How many events of each kind, or of some kinds. Events that are not replay have the mean
         rates of a forward event. "shuffled": a forward event whose stretches of 20 ms come in
-        random order. "rates": constant rates. "population bursts": all cells wax and wane together.
-        "cell bursts": each cell fires within 25 ms (standard deviation) of a random time of its
-        own.
+        random order, without a rest that is shorter. "rates": constant rates. "population bursts":
+        all cells wax and wane together. "cell bursts": each cell fires within 25 ms (standard
+        deviation) of a random time of its own.
     n_maps : int
         How many independent arrangements of place fields (environments, or arms of a maze) there
         are.
@@ -425,7 +425,9 @@ class _Animal:
             return rates, -1 if backward else 1
         if kind == "shuffled":
             width = round(_STRETCH / _TICK)
-            stretches = [rates[at : at + width] for at in range(0, ticks, width)]
+            # Only whole stretches: a shorter one would shift those behind it against the bins.
+            whole = max(ticks - ticks % width, width)
+            stretches = [rates[at : at + width] for at in range(0, whole, width)]
             return np.concatenate([stretches[k] for k in rng.permutation(len(stretches))]), 0
         if kind == "population bursts":
             gain = np.interp(np.arange(ticks), np.linspace(0, ticks, 7), rng.gamma(0.7, 1 / 0.7, 7))
