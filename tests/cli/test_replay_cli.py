@@ -104,6 +104,7 @@ def test_tables_of_spikes_and_epochs_will_do(run, tmp_path):
     assert "would be a copy of an NWB file, and spikes.csv is none" in err
 
 
+@pytest.mark.filterwarnings("default:.*epochs of spikes.npy were left out")
 def test_each_map_of_the_laps_is_a_sequence_of_its_own(run, tmp_path):
     kinds = {"forward": 4, "rates": 2}
     session = sa.datasets.recording(40, 6, kinds, n_maps=2, loss=0.2, rng=0)
@@ -125,13 +126,13 @@ def test_each_map_of_the_laps_is_a_sequence_of_its_own(run, tmp_path):
         "".join(f"{a!r},{b!r}\n" for a, b in session.events.tolist())
     )
     given = ["spikes.npy", "--learn", "laps.csv", "--events", "events.csv", *QUICK]
-    with pytest.warns(UserWarning, match="1 of 7 epochs"):
-        code, out, err = run("replay", *given, "--maps", "Arm", "--json")
+    code, out, err = run("replay", *given, "--maps", "Arm", "--json")
     assert code == 0, err
+    assert "1 of 7 epochs" in err
     assert [row["p"] for row in json.loads(out)["events"]] == [row["p"] for row in found["events"]]
     code, _, err = run("replay", *given, "--maps", "way")
-    assert (code, err.count("\n")) == (2, 1)
-    assert "laps.csv has no column called 'way' with an entry in each line" in err
+    assert code == 2
+    assert "laps.csv has no column called 'way'" in err.splitlines()[-1]
 
 
 @pytest.mark.filterwarnings("default:.*epochs of spikes.npy were left out")

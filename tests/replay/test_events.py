@@ -107,6 +107,35 @@ def test_every_null_finds_replay_and_says_what_it_is(learned, null):
     assert "2 of 2 events are replay" in found.describe()
 
 
+@pytest.mark.parametrize("null", ["order", "cells", "circular", "poisson"])
+def test_that_bursts_outlast_a_bin_is_no_prediction(null):
+    still = sa.networks.from_arrays(np.eye(N), np.eye(N))  # every state is its own successor
+    event = np.repeat(np.eye(N, dtype=int)[:6], 3, axis=0)
+    found = sa.replay.test(still, [event], null=null, n_shuffles=40, rng=0)
+    assert (found.p_values[0], found.scores[0]) == (1, 0)
+
+
+def test_several_memories_are_asked_together(learned):
+    net, X = learned
+    event = part(X, 0, 2, 10, 2)
+    options = {"sequences": X, "n_shuffles": 60, "rng": 0}
+    alone, one = (sa.replay.test(memory, [event], **options) for memory in (net, [net]))
+    assert (one.scores, one.memory) == (alone.scores, "LookupMemory")
+    other = sa.zoo.LookupMemory().fit(sa.Sequences(X.split()[1]))  # which does not know this event
+    both = sa.replay.test([net, net, other], [event], **options)
+    assert (both.p_values[0], both.speeds[0], both.memory) == (
+        1 / 61,
+        2,
+        "3 memories (LookupMemory)",
+    )
+    assert (both.expected[0] == alone.expected[0]).all()  # what most of them recall
+    assert "as 3 memories (LookupMemory) learned" in both.describe()
+    with pytest.raises(ValueError, match="memory is an empty list"):
+        sa.replay.test([], [event])
+    with pytest.raises(ValueError, match="only a network of order 1"):
+        sa.replay.test([net, sa.zoo.LookupMemory(order=2).fit(X)], [event])
+
+
 def test_what_can_be_given_means_the_same(learned):
     net, _ = learned
     rng = np.random.default_rng(2)

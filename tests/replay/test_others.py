@@ -137,7 +137,7 @@ def peer_data():
 
 @pytest.mark.filterwarnings("ignore")
 def test_the_posterior_is_that_of_replay_trajectory_classification():
-    reason = "OUR DECODING IS NOT COMPARED: pip install replay_trajectory_classification"
+    reason = "OUR DECODING IS NOT COMPARED: pip install 'seqattractor[peers]'"
     name = "replay_trajectory_classification.likelihoods.spiking_likelihood_kde"
     peer = pytest.importorskip(name, reason=reason, exc_type=ImportError)
     event, rates = peer_data()
@@ -156,7 +156,7 @@ def test_posterior_and_score_of_a_line_are_those_of_nelpy(monkeypatch):
         sys.modules, "mpl_toolkits.axes_grid", axes
     )  # and what matplotlib 3.8 removed
     monkeypatch.setitem(sys.modules, "mpl_toolkits.axes_grid.inset_locator", insets)
-    reason = "OUR DECODING IS NOT COMPARED: pip install nelpy dill"
+    reason = "OUR DECODING IS NOT COMPARED: pip install 'seqattractor[peers]'"
     decoding = pytest.importorskip("nelpy.decoding", reason=reason, exc_type=ImportError)
     replay = pytest.importorskip("nelpy.analysis.replay", reason=reason, exc_type=ImportError)
     event, rates = peer_data()

@@ -47,7 +47,7 @@ FEWEST_BINS = 3
 
 _TOGETHER = 50  # events whose bins are recalled in one batch
 _VARIANTS = 2**25  # values of recalled states that are held at a time
-_ORDERS = 100  # random orders of each variant of an event, in which its score is expressed
+ORDERS = 100  # random orders of each variant of an event, in which its score is expressed
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -463,7 +463,7 @@ def _test_one(
     scores = scores_of_orders(found)
     if null != "order":
         whole = event[at[0] : at[-1] + 1]
-        orders = random_orders(len(whole), _ORDERS, rng)
+        orders = random_orders(len(whole), ORDERS, rng)
         part = max(1, _VARIANTS // (len(memories) * whole.size * n_speeds * MOST_LAGS))
         drawn = [
             DRAWN[null](whole, min(part, n_shuffles - k), rng) for k in range(0, n_shuffles, part)

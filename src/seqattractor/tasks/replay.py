@@ -20,7 +20,7 @@ from seqattractor.io._options import Options
 from seqattractor.io._spikes import Epochs
 from seqattractor.networks.attractor import SequenceAttractor
 from seqattractor.replay import CrossValidation, ReplayTest, consensus, cross_validate, test
-from seqattractor.replay._events import FEWEST_BINS
+from seqattractor.replay._events import FEWEST_BINS, ORDERS
 from seqattractor.replay._nulls import WORDS
 from seqattractor.replay._statistic import MOST_LAGS
 from seqattractor.sequences import Sequences
@@ -135,15 +135,18 @@ class ReplayAnalysis(Result):
         """Cross-validation and the test, with speeds, lags, null, shuffles and corrections."""
         found = self.events
         tested, short = int(found.tested.sum()), int((~found.tested).sum())
+        orders = "" if found.null == "order" else f" ({ORDERS} of each event and of each shuffle)"
         return [
             "Cross-validation: each lap was left out in turn, a new network learned the consensus "
             f"of the others, and each bin was predicted from the bin "
             f"before it; p values from {self.laps.n_shuffles} random orders of the bins of a lap.",
             "Test: from each bin with spikes the network ran freely, and its state after k d steps "
-            f"was correlated over units with the bin d bins later (d = 1 to {MOST_LAGS}), forward "
-            f"and in reverse, for speeds of k = 1 to {self.max_speed} stored patterns per bin; the "
-            "score is the largest mean correlation over speeds and directions, each in standard "
-            "deviations from its mean over random orders of the bins.",
+            f"was correlated with the bin d bins later (d = 1 to {MOST_LAGS}) over the units that "
+            "were off in the bin it started from, forward and in reverse, for speeds of k = 1 to "
+            f"{self.max_speed} stored patterns per bin. The mean correlation at each speed and "
+            "direction was expressed in standard deviations from its mean over random orders of "
+            "the bins; the score is the largest of these, expressed in standard deviations from "
+            f"its mean over the same orders{orders}.",
             f"Null: {WORDS[found.null]}, {found.n_shuffles} shuffles of each event, each with the "
             "same search over speeds and directions; p = (1 + number of shuffles that score as "
             f"high) / (1 + {found.n_shuffles}).",
