@@ -36,6 +36,15 @@ def test_every_condition_and_method_was_measured_on_held_out_seeds(script, saved
             assert cell["events"] == {kind: n * n_recordings for kind, n in events.items()}
 
 
+def test_false_positives_under_every_null_are_near_the_level(script, saved):
+    for null in script.SHUFFLES:
+        cell = saved["cells"]["nulls"][null]
+        found, events = (sum(cell[what][k] for k in script.NOISE) for what in ("found", "events"))
+        assert events == 2000
+        assert 0.03 <= found / events <= 0.07, null
+        assert sum(cell["false"]) == found
+
+
 def test_no_event_is_found_more_often_than_there_are_events(saved):
     for cells in saved["cells"].values():
         for cell in cells.values():

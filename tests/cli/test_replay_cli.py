@@ -14,7 +14,7 @@ import seqattractor as sa
 
 KINDS = {"forward": 3, "reverse": 3, "rates": 3}
 SESSION = sa.datasets.recording(n_cells=40, n_laps=3, n_events=KINDS, loss=0.2, rng=0)
-QUICK = ["--shuffles", 60, "--hidden", 200, "--jobs", 1]
+QUICK = ["--shuffles", 60, "--hidden", 200, "--networks", 2, "--jobs", 1]
 NWB = ["session.nwb", "--learn", "laps", "--events", "events", *QUICK]
 
 
@@ -43,12 +43,12 @@ def test_a_session_becomes_a_report_a_table_and_a_copy(run, session):
     for name in ("p", "q", "score", "speed", "from_pattern"):
         assert np.allclose(table[name], [float(row[name]) for row in rows])
     learned = sa.replay.consensus([lap > 0 for lap in SESSION.lap_counts(0.1)])
-    net = sa.SequenceAttractor(200, max_epochs=3000, on_conflict="learn", random_state=0)
+    given = {"max_epochs": 3000, "on_conflict": "learn"}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        net.fit(learned)
+        nets = [sa.SequenceAttractor(200, random_state=k, **given).fit(learned) for k in (0, 1)]
     events = SESSION.event_counts(0.02)
-    tested = sa.replay.test(net, events, n_shuffles=60, rng=0)
+    tested = sa.replay.test(nets, events, n_shuffles=60, rng=0)
     assert np.allclose(table["p"], tested.p_values)
     page = (session / "report.html").read_text()
     assert page.count("<img") == 2 * 4  # each for light and for dark
@@ -69,7 +69,8 @@ def test_the_methods_have_every_number(run, session):
         "40 visible and 200 hidden",
         "kappa = 1.0, eta = 0.001",
         "max_epochs = 3000",
-        "random_state = 3",
+        "2 networks of",
+        "random_state = 3 to 4",
         "200 random orders",
         "d = 1 to 8",
         "k = 1 to 5",
@@ -80,7 +81,8 @@ def test_the_methods_have_every_number(run, session):
         f"seqattractor {sa.__version__}, seed 3.",
     ):
         assert words in found["methods"], words
-    assert re.search(r"in \d+ epochs, .*; it stores \d+\.\d% of the transitions", found["methods"])
+    learned = r"in \d+ to \d+ epochs, \d of 2 .*; each stores at least \d+\.\d% of the transitions"
+    assert re.search(learned, found["methods"])
     assert len(found["events"]) == 9
     assert found["replay"] == sum(row["q"] <= 0.05 for row in found["events"])
 

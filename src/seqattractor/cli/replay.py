@@ -56,6 +56,7 @@ Examples:
 @_option("--shuffles", type=COUNT, default=500, help="Of each event.")
 @_option("--max-speed", type=COUNT, default=7, help="Highest speed, in patterns per bin.")
 @_option("--hidden", type=COUNT, default=400, help="Hidden neurons.")
+@_option("--networks", type=COUNT, default=8, help="Networks, whose predictions are averaged.")
 @_option("--seed", type=click.IntRange(0), default=0, help="The same seed, the same results.")
 @click.option("--jobs", type=COUNT, default=os.cpu_count() or 1, help="Processes. [all cores]")
 @_option("--key", help="Which units, in an NWB, npz or mat file.")
@@ -81,6 +82,7 @@ def command(
     shuffles: int,
     max_speed: int,
     hidden: int,
+    networks: int,
     seed: int,
     jobs: int,
     key: str | None,
@@ -91,7 +93,7 @@ def command(
 
     SESSION is an NWB file with spikes, or spike times as `learn --bin` reads them. First, each lap
     is predicted by a network that learned the others: is there a sequence in the laps at all? Then
-    a network learns what the laps have in common, and each event is compared with shuffles of it.
+    networks learn what the laps have in common, and each event is compared with shuffles of it.
     """
     from seqattractor._progress import count_progress
     from seqattractor.tasks.replay import analyse_replay, read_session
@@ -107,6 +109,7 @@ def command(
     analysis = analyse_replay(
         recorded,
         n_hidden=hidden,
+        n_networks=networks,
         null=null,
         n_shuffles=shuffles,
         max_speed=max_speed,

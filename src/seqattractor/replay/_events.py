@@ -322,7 +322,7 @@ def test(
     >>> (tested.p_values <= 0.05).tolist(), (tested.speeds[:3] < 0).tolist()
     ([True, True, True, False, False, False], [True, True, True])
     """
-    memories = list(memory) if isinstance(memory, (list, tuple)) else [memory]
+    memories: list[Any] = list(memory) if isinstance(memory, (list, tuple)) else [memory]
     if not memories:
         raise ValueError("memory is an empty list; give at least one network that has learned.")
     for each in memories:

@@ -64,7 +64,8 @@ class ReplayAnalysis(Result):
     recorded: Recorded
     learned: Sequences
     """The consensus of the laps."""
-    net: SequenceAttractor
+    nets: list[SequenceAttractor]
+    """Alike but for their random states; asked together."""
     laps: CrossValidation
     events: ReplayTest
     max_speed: int
@@ -97,7 +98,7 @@ class ReplayAnalysis(Result):
 
     def methods(self) -> str:
         """Return the paragraph for a paper, with every number that a reader must know."""
-        return " ".join([*self._data(), *self._network(), *self._tests()])
+        return " ".join([*self._data(), *self._networks(), *self._tests()])
 
     def _data(self) -> list[str]:
         """Cells, laps, events and bins."""
@@ -116,20 +117,24 @@ class ReplayAnalysis(Result):
             f"({len(self.learned)} patterns).",
         ]
 
-    def _network(self) -> list[str]:
-        """The network, and how well it has learned."""
-        net = self.net
+    def _networks(self) -> list[str]:
+        """The networks, and how well they have learned."""
+        net, last = self.nets[0], self.seed + len(self.nets) - 1
         given = net.get_params()
         chosen = ("order", "kappa", "eta", "init_scale", "bias", "max_epochs")
         settings = ", ".join(f"{name} = {given[name]}" for name in chosen)
-        right = net.score(self.learned)
-        end = "without an error left" if net.converged_ else "the last of which still had errors"
-        return [
-            f"A network of {net.n_features_in_} visible and {net.n_hidden_} hidden threshold "
-            f"neurons (SequenceAttractor, {settings}, random_state = {self.seed}) learned the "
-            f"consensus in {plural(int(net.n_iter_), 'epoch')}, {end}; it stores {right:.1%} of "
-            "the transitions."
-        ]
+        each = "" if len(self.nets) == 1 else f" to {last}"
+        done = sum(other.converged_ for other in self.nets)
+        epochs = np.array([other.n_iter_ for other in self.nets])
+        right = min(other.score(self.learned) for other in self.nets)
+        text = (
+            f"{plural(len(self.nets), 'network')} of {net.n_features_in_} visible and "
+            f"{net.n_hidden_} hidden threshold neurons (SequenceAttractor, {settings}, "
+            f"random_state = {self.seed}{each}) learned the consensus in {_range(epochs)} epochs, "
+            f"{done} of {len(self.nets)} without an error left; each stores at least {right:.1%} "
+            "of the transitions."
+        )
+        return [text if len(self.nets) == 1 else f"{text} Their correlations were averaged."]
 
     def _tests(self) -> list[str]:
         """Cross-validation and the test, with speeds, lags, null, shuffles and corrections."""
@@ -140,9 +145,9 @@ class ReplayAnalysis(Result):
             "Cross-validation: each lap was left out in turn, a new network learned the consensus "
             f"of the others, and each bin was predicted from the bin "
             f"before it; p values from {self.laps.n_shuffles} random orders of the bins of a lap.",
-            "Test: from each bin with spikes the network ran freely, and its state after k d steps "
-            f"was correlated with the bin d bins later (d = 1 to {MOST_LAGS}) over the units that "
-            "were off in the bin it started from, forward and in reverse, for speeds of k = 1 to "
+            "Test: from each bin with spikes each network ran freely, and its state after k d "
+            f"steps was correlated with the bin d bins later (d = 1 to {MOST_LAGS}) over the units "
+            "that were off in the bin it started from, forward and in reverse, for speeds of k = 1 to "
             f"{self.max_speed} stored patterns per bin. The mean correlation at each speed and "
             "direction was expressed in standard deviations from its mean over random orders of "
             "the bins; the score is the largest of these, expressed in standard deviations from "
@@ -198,6 +203,7 @@ def analyse_replay(
     recorded: Recorded,
     *,
     n_hidden: int,
+    n_networks: int,
     null: str,
     n_shuffles: int,
     max_speed: int,
@@ -207,20 +213,21 @@ def analyse_replay(
     say: Callable[[str], None],
 ) -> ReplayAnalysis:
     """Cross-validate the laps, learn their consensus, and test the events; each result is said."""
-    given: dict[str, Any] = {"max_epochs": EPOCHS, "on_conflict": "learn", "random_state": seed}
-    net = SequenceAttractor(n_hidden, **given)
+    given: dict[str, Any] = {"max_epochs": EPOCHS, "on_conflict": "learn"}
+    nets = [SequenceAttractor(n_hidden, random_state=seed + k, **given) for k in range(n_networks)]
     common: dict[str, Any] = {"maps": recorded.maps, "threshold": THRESHOLD}
     options = common | {"n_shuffles": LAP_SHUFFLES, "rng": seed}
     with bar("cross-validation", "laps") as shown:
-        laps = cross_validate(recorded.laps, net, progress=shown, **options)
+        laps = cross_validate(recorded.laps, nets[0], progress=shown, **options)
     say(f"Laps: {laps.describe()}")
     learned = consensus(recorded.laps, **common)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the methods say how it ended
-        net.fit(learned)
+        for net in nets:
+            net.fit(learned)
     with bar("testing", "events") as shown:
         tested = test(
-            net,
+            nets,
             recorded.events,
             n_shuffles=n_shuffles,
             null=null,
@@ -231,7 +238,7 @@ def analyse_replay(
             rng=seed,
         )
     say(f"Events: {tested.describe()}")
-    return ReplayAnalysis(recorded, learned, net, laps, tested, max_speed, seed)
+    return ReplayAnalysis(recorded, learned, nets, laps, tested, max_speed, seed)
 
 
 def _ms(seconds: float) -> str:
