@@ -147,11 +147,11 @@ class ReplayAnalysis(Result):
             f"before it; p values from {self.laps.n_shuffles} random orders of the bins of a lap.",
             "Test: from each bin with spikes each network ran freely, and its state after k d "
             f"steps was correlated with the bin d bins later (d = 1 to {MOST_LAGS}) over the units "
-            "that were off in the bin it started from, forward and in reverse, for speeds of k = 1 to "
-            f"{self.max_speed} stored patterns per bin. The mean correlation at each speed and "
-            "direction was expressed in standard deviations from its mean over random orders of "
-            "the bins; the score is the largest of these, expressed in standard deviations from "
-            f"its mean over the same orders{orders}.",
+            "that were off in the bin it started from, forward and in reverse, for speeds of "
+            f"k = 1 to {self.max_speed} stored patterns per bin. The mean correlation at each "
+            "speed and direction was expressed in standard deviations from its mean over random "
+            "orders of the bins; the score is the largest of these, expressed in standard "
+            f"deviations from its mean over the same orders{orders}.",
             f"Null: {WORDS[found.null]}, {found.n_shuffles} shuffles of each event, each with the "
             "same search over speeds and directions; p = (1 + number of shuffles that score as "
             f"high) / (1 + {found.n_shuffles}).",
