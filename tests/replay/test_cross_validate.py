@@ -1,5 +1,7 @@
 """Laps that have a sequence in common predict each other, and shuffled ones do not."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -40,6 +42,26 @@ def test_none_is_found_in_shuffled_laps():
     assert (none.p_values <= 0.05).sum() <= 1
     assert none.memory.mean() < 0.3
     assert none.describe().startswith("No sequence that the laps have in common")
+
+
+@pytest.mark.parametrize(
+    ("shuffled", "rates", "answer"),
+    [
+        (0.3, 0.3, "the laps have a sequence in common"),
+        (0.3, 0.5, "the order of the bins matters, but constant rates predict the laps no worse"),
+        (0.3, 0.7, "the order of the bins matters, but constant rates predict the laps no worse"),
+        (0.5, 0.3, "no sequence that the laps have in common was found"),
+        (0.5, 0.7, "no sequence that the laps have in common was found"),
+    ],
+)
+def test_a_sequence_is_claimed_only_where_shuffles_and_constant_rates_are_beaten(
+    found, shuffled, rates, answer
+):
+    memory = np.array([0.46, 0.52, 0.5, 0.51, 0.51])
+    own, none = {"memory": memory, "rates": np.full(5, rates)}, np.full(5, shuffled)
+    told = dataclasses.replace(found, shuffled=none, **own)
+    assert repr(told).startswith(f"CrossValidation: {answer}")
+    assert told.describe().lower().startswith(answer)
 
 
 def test_the_memory_is_not_changed_and_the_same_seed_gives_the_same_numbers(found):
