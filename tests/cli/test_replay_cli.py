@@ -14,7 +14,7 @@ import seqattractor as sa
 
 KINDS = {"forward": 3, "reverse": 3, "rates": 3}
 SESSION = sa.datasets.recording(n_cells=40, n_laps=3, n_events=KINDS, loss=0.2, rng=0)
-QUICK = ["--shuffles", 60, "--hidden", 200, "--networks", 2, "--jobs", 1]
+QUICK = ["--shuffles", 60, "--hidden", 200, "--ensemble", 2, "--jobs", 1]
 NWB = ["session.nwb", "--learn", "laps", "--events", "events", *QUICK]
 
 

@@ -56,7 +56,7 @@ Examples:
 @_option("--shuffles", type=COUNT, default=500, help="Of each event.")
 @_option("--max-speed", type=COUNT, default=7, help="Highest speed, in patterns per bin.")
 @_option("--hidden", type=COUNT, default=400, help="Hidden neurons.")
-@_option("--networks", type=COUNT, default=8, help="Networks, whose predictions are averaged.")
+@_option("--ensemble", type=COUNT, default=8, help="Networks, whose predictions are averaged.")
 @_option("--seed", type=click.IntRange(0), default=0, help="The same seed, the same results.")
 @click.option("--jobs", type=COUNT, default=os.cpu_count() or 1, help="Processes. [all cores]")
 @_option("--key", help="Which units, in an NWB, npz or mat file.")
@@ -82,7 +82,7 @@ def command(
     shuffles: int,
     max_speed: int,
     hidden: int,
-    networks: int,
+    ensemble: int,
     seed: int,
     jobs: int,
     key: str | None,
@@ -109,7 +109,7 @@ def command(
     analysis = analyse_replay(
         recorded,
         n_hidden=hidden,
-        n_networks=networks,
+        n_networks=ensemble,
         null=null,
         n_shuffles=shuffles,
         max_speed=max_speed,
