@@ -187,7 +187,7 @@ def test_a_pattern_with_two_successors_gets_the_context_it_needs_and_a_note(run,
 def test_too_small_a_context_is_an_error_that_names_the_right_one(run, tune, tmp_path):
     code, _, err = run("learn", tune, "-o", "m.npz", "--order", 1)
     assert code == 2
-    assert "pattern 0 of sequence 0 occurs again as pattern 2" in err
+    assert "pattern 0 of tune occurs again as pattern 2 of tune" in err
     assert "--order 2" in err
     assert len(err.splitlines()) == 1
     assert not (tmp_path / "m.npz").exists()

@@ -223,15 +223,10 @@ def _parameters(
 
 
 def _remedy(data: Sequences, sentence: str, context: int | None) -> str:
-    """Return the message of a conflict with the names of the sequences and the options that resolve
-    it.
-    """
-    names = ", ".join(f"{s} is {name}" for s, name in enumerate(data.names[:4])) + (
-        ", ..." if len(data.names) > 4 else ""
-    )
+    """Return the message of a conflict with the options that resolve it."""
     repeats = ["--drop-repeats"] if (data[1:] == data[:-1]).all(axis=1).any() else []
     remedies = [*([f"--order {context}"] if context else []), *repeats, "--stride"]
-    return f"{sentence} (Sequence {names}. On the command line: {' or '.join(remedies)}.)"
+    return f"{sentence} (On the command line: {' or '.join(remedies)}.)"
 
 
 def read_to_learn(

@@ -178,19 +178,22 @@ class Conflicts(Result, tuple[Conflict, ...]):
     """
     shortest: int
     """The number of patterns in the shortest sequence."""
+    names: tuple[str, ...]
+    """The names of the sequences, as `describe` uses them."""
 
     def __new__(
-        cls, conflicts: Iterable[Conflict], context: int | None, shortest: int
+        cls, conflicts: Iterable[Conflict], context: int | None, shortest: int, names: Iterable[str]
     ) -> Conflicts:
         """Make the list of conflicts, with the context that resolves them."""
         self = super().__new__(cls, conflicts)
         self.context = context
         self.shortest = shortest
+        self.names = tuple(names)
         return self
 
     def __getnewargs__(self) -> tuple[Any, ...]:
         """What copies are made of: a tuple by itself forgets the context."""
-        return tuple(self), self.context, self.shortest
+        return tuple(self), self.context, self.shortest, self.names
 
     def rows(self) -> Iterable[dict[str, int]]:
         """One row per conflict: the two places at which the pattern stands."""
@@ -212,9 +215,9 @@ class Conflicts(Result, tuple[Conflict, ...]):
             f"of {self.shortest} patterns: drop or change one of them."
         )
         return (
-            f"pattern {first.t} of sequence {first.sequence} occurs again as pattern {second.t} of "
-            f"sequence {second.sequence} with a different successor{more}, so that no network can "
-            f"predict it; {remedy}"
+            f"pattern {first.t} of {self.names[first.sequence]} occurs again as pattern {second.t} "
+            f"of {self.names[second.sequence]} with a different successor{more}, so that no "
+            f"network can predict it; {remedy}"
         )
 
 
@@ -225,7 +228,9 @@ def find_conflicts(
 
     Parameters
     ----------
-    X : array of shape (T, N), a list of arrays of shape (T_s, N), or array of shape (S, T, N)
+    X : Sequences, array of shape (T, N), a list of arrays of shape (T_s, N), or array of shape (S,
+        T, N)
+        `Conflicts.describe` uses the names of `Sequences`.
     lengths : array of shape (S,), optional
     leak : float
         For a network that sums its past inputs (``VisibleNetwork(leak=...)``): only patterns that
@@ -249,7 +254,8 @@ def find_conflicts(
     >>> find_conflicts(X, leak=0.5)  # the first pattern comes after nothing, the third after two
     Conflicts: every pattern has one successor
     """
-    return _conflicts(*check_sequences(X, lengths), leak=check_leak(leak))
+    names = X.names if isinstance(X, Sequences) and lengths is None else None
+    return _conflicts(*check_sequences(X, lengths), leak=check_leak(leak), names=names)
 
 
 def check_leak(leak: float) -> float:
@@ -261,11 +267,17 @@ def check_leak(leak: float) -> float:
     return float(leak)
 
 
-def check_no_conflicts(X: Patterns, lengths: Lengths, order: int = 1, leak: float = 0.0) -> None:
+def check_no_conflicts(
+    X: Patterns,
+    lengths: Lengths,
+    order: int = 1,
+    leak: float = 0.0,
+    names: Sequence[str] | None = None,
+) -> None:
     """Raise a ValueError that names the first conflict which a context of `order` patterns, or a
-    sum with a leak, leaves.
+    sum with a leak, leaves; `names` are those of the sequences.
     """
-    found = _conflicts(X, lengths, order, leak)
+    found = _conflicts(X, lengths, order, leak, names)
     if found:
         seen = "" if order == 1 else f"with a context of {order} patterns "
         raise ValueError(f"{seen}{found.describe()}")
@@ -286,15 +298,21 @@ def without_conflicts(sequences: Iterable[Patterns]) -> Iterator[Patterns]:
             yield sequence
 
 
-def _conflicts(X: Patterns, lengths: Lengths, order: int = 1, leak: float = 0.0) -> Conflicts:
+def _conflicts(
+    X: Patterns,
+    lengths: Lengths,
+    order: int = 1,
+    leak: float = 0.0,
+    names: Sequence[str] | None = None,
+) -> Conflicts:
     """Find the conflicts that remain with a context of `order` patterns, summed with a leak."""
-    names = _name_patterns(X)
+    numbers = _number_patterns(X)
     sequence = np.repeat(np.arange(len(lengths)), lengths)
     index = np.concatenate([np.arange(length) for length in lengths])
     has_successor = np.ones(len(X), dtype=bool)
     has_successor[np.cumsum(lengths) - 1] = False
     shortest = int(lengths.min())
-    contexts = _Contexts(names, index, np.flatnonzero(has_successor))
+    contexts = _Contexts(numbers, index, np.flatnonzero(has_successor))
     position, group = (
         contexts.clashes(order)
         if order < len(X)
@@ -302,14 +320,19 @@ def _conflicts(X: Patterns, lengths: Lengths, order: int = 1, leak: float = 0.0)
     )
     context = contexts.least() if len(position) or order > 1 else 1
     if leak and len(position):
-        position, group = _clashes_of_sums(X, lengths, order, leak, names)
+        position, group = _clashes_of_sums(X, lengths, order, leak, numbers)
     found = tuple(
         Conflict(
             X[first].copy(), *(Place(int(sequence[t]), int(index[t])) for t in (first, second))
         )
-        for first, second in _pairs(names, position, group)
+        for first, second in _pairs(numbers, position, group)
     )
-    return Conflicts(found, context if context < shortest else None, shortest)
+    return Conflicts(
+        found,
+        context if context < shortest else None,
+        shortest,
+        names or [f"sequence {s}" for s in range(len(lengths))],
+    )
 
 
 class _Contexts:
@@ -376,7 +399,7 @@ class _Contexts:
         return high
 
 
-def _name_patterns(X: Patterns) -> NDArray[np.int64]:
+def _number_patterns(X: Patterns) -> NDArray[np.int64]:
     """Return equal patterns equal numbers, shape (T,)."""
     return np.asarray(np.unique(as_items(X), return_inverse=True)[1], dtype=np.int64).ravel()
 
