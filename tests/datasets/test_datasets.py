@@ -118,6 +118,61 @@ def test_several_sequences_share_no_pattern():
     assert len(np.unique(X, axis=0)) == 32
 
 
+@st.composite
+def branching_cases(draw):
+    """Arguments of `branching`, with the places of each sequence."""
+    n_sequences, shared = draw(st.integers(1, 4)), draw(st.integers(1, 5))
+    closed, passes = draw(st.booleans()), draw(st.integers(1, 3))
+    T = passes * (shared + 1) + draw(st.integers(1, 8))
+    room = T - closed - passes * (shared + 1) + (not closed)  # for patterns beside those needed
+    each = st.lists(st.integers(0, room), min_size=passes, max_size=passes).map(sorted)
+    at = [
+        [extra + k * (shared + 1) for k, extra in enumerate(draw(each))] for _ in range(n_sequences)
+    ]
+    given = {"shared": shared, "at": at, "closed": closed, "rng": draw(st.integers(0, 999))}
+    return (n_sequences, T, draw(st.integers(9, 30))), given
+
+
+@settings(max_examples=200)
+@given(case=branching_cases())
+def test_branching_sequences_need_a_context_one_longer_than_what_they_share(case):
+    (n_sequences, T, N), given = case
+    X, shared = sa.datasets.branching(n_sequences, T, N, **given), given["shared"]
+    passes = [
+        x[start : start + shared]
+        for x, starts in zip(X.split(), given["at"], strict=True)
+        for start in starts
+    ]
+    assert all(np.array_equal(each, passes[0]) for each in passes)
+    rounds = [x[: T - given["closed"]] for x in X.split()]
+    different = n_sequences * len(rounds[0]) - (len(passes) - 1) * shared
+    assert len(np.unique(np.concatenate(rounds), axis=0)) == different
+    assert X.closed == given["closed"]
+    left = sum(given["closed"] or start + shared < T for starts in given["at"] for start in starts)
+    context = shared + 1 if left > 1 else 1
+    assert sa.find_conflicts(X).context == context
+    if X.closed:
+        assert sa.find_conflicts(sa.close_loops(X, order=context)).context == context
+        assert bool(sa.find_conflicts(sa.close_loops(X, order=shared))) == (context > 1)
+
+
+def test_sequences_branch_in_the_middle_by_default_and_at_the_same_place_for_one_number():
+    X, same = (
+        sa.datasets.branching(3, 11, 40, shared=4, rng=0, **at) for at in ({}, {"at": [3, 3, 3]})
+    )
+    assert np.array_equal(X, same)
+    assert np.array_equal(X, sa.datasets.branching(3, 11, 40, shared=4, at=np.int64(3), rng=0))
+    assert not np.array_equal(X, sa.datasets.branching(3, 11, 40, shared=4, rng=1))
+
+
+def test_a_network_with_that_context_takes_the_right_arm():
+    maze = sa.datasets.branching(2, 12, 60, shared=3, at=0, rng=0)
+    net = sa.SequenceAttractor(n_hidden=200, order="auto", random_state=0).fit(maze)
+    assert net.order_ == 4
+    for arm in maze.split():
+        assert np.array_equal(net.recall(arm[:4], steps=8)[-8:], arm[4:])
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -127,6 +182,19 @@ def test_several_sequences_share_no_pattern():
         (lambda: sa.datasets.random_periodic(5, 5, correlation=1), "correlation must be"),
         (lambda: sa.datasets.random_periodic(5, 5, bias=1), "bias must lie"),
         (lambda: sa.datasets.random_periodic(30, 6, bias=0.99, rng=0), "no new pattern turned up"),
+        (lambda: sa.datasets.branching(2, 4, shared=3), "T must be at least 5, but it is 4"),
+        (lambda: sa.datasets.branching(2, 9, shared=3, at=7), "at must be at most 6, but it is 7"),
+        (lambda: sa.datasets.branching(2, 9, shared=3, at=[1, 7]), r"at\[1\] must be .* 0 to 6"),
+        (lambda: sa.datasets.branching(2, 9, shared=3, at=[1]), "each of the 2 sequences"),
+        (
+            lambda: sa.datasets.branching(1, 20, shared=3, at=[[1, 4]]),
+            r"sequence 0 needs a pattern of its own .* at\[0\], \[1, 4\], must be at least 4 apart",
+        ),
+        (
+            lambda: sa.datasets.branching(1, 9, shared=3, at=[[0, 5]], closed=True),
+            "at least 4 apart, also around the loop",
+        ),
+        (lambda: sa.datasets.branching(9, 9, 3, shared=3), "only 8 different patterns"),
         (lambda: sa.datasets.toy(3), "no 3"),
     ],
 )

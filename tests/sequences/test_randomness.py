@@ -71,6 +71,7 @@ def often(net, seed):
 DRAWS = {
     "random_periodic": lambda s: sa.datasets.random_periodic(3, N, rng=s)[0],
     "random_sequences": lambda s: sa.datasets.random_sequences(1, 2, N, rng=s)[0],
+    "branching": lambda s: sa.datasets.branching(1, 3, N, shared=1, rng=s)[0],
     "moving_digits": lambda s: sa.datasets.moving_digits(1, 2, size=40, n_digits=1, rng=s)[0][
         :: 1600 // N
     ][:N],

@@ -1,5 +1,8 @@
 """What counts as a sequence, and which error everything else raises."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -100,6 +103,25 @@ def test_a_context_as_long_as_the_shortest_sequence_is_of_no_use():
     )  # the first needs three patterns of context, the second has only three
     assert found.context is None
     assert "fits into the shortest sequence, of 3 patterns" in found.describe()
+
+
+def test_conflicts_are_described_with_the_names_of_the_sequences():
+    maze = sa.datasets.branching(2, 8, 20, shared=3, at=[2, 4], rng=0)
+    named = sa.Sequences(maze.patterns, maze.lengths, names=["stored sequence 0", "left arm"])
+    found = sa.find_conflicts(named)
+    assert found.describe().startswith(
+        "pattern 4 of stored sequence 0 occurs again as pattern 6 of left arm with a different"
+    )
+    for same in (copy.copy(found), pickle.loads(pickle.dumps(found))):
+        assert same.describe() == found.describe()
+    nameless = sa.find_conflicts(named.patterns, named.lengths).describe()
+    assert "pattern 4 of sequence 0 occurs again as pattern 6 of sequence 1 " in nameless
+
+
+def test_sequences_that_meet_and_continue_alike_do_not_conflict():
+    x = sa.datasets.random_sequences(1, 9, 20, rng=0).patterns
+    assert not sa.find_conflicts([x, x[3:6]])
+    assert not sa.find_conflicts(sa.datasets.branching(3, 8, 20, shared=3, at=5, rng=0))
 
 
 @given(frames=arrays(np.uint8, (3, 4, 2)), threshold=st.integers(0, 254))

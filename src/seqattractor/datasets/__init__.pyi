@@ -1,4 +1,5 @@
 from ._moving_digits import moving_digits as moving_digits
+from ._random import branching as branching
 from ._random import random_periodic as random_periodic
 from ._random import random_sequences as random_sequences
 from ._recording import GeneratedRecording as GeneratedRecording
