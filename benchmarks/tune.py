@@ -28,7 +28,7 @@ from pathlib import Path
 from rst import list_table, named_parts
 
 from seqattractor.networks import REGISTRY
-from seqattractor.networks.registry import parameters_of
+from seqattractor.networks.registry import takes_hidden
 from seqattractor.report.page import Table
 from seqattractor.study.compare import compare
 from seqattractor.study.comparison_trial import make_prototype
@@ -328,7 +328,7 @@ def check(name, tried):
 
 def prototype(name, parameters, protocol):
     """A memory with a setting, and 500 hidden neurons where that says nothing else."""
-    hidden = {"n_hidden": 500} if "n_hidden" in parameters_of(name) else {}
+    hidden = {"n_hidden": 500} if takes_hidden(name) else {}
     return make_prototype(name, {**hidden, **parameters}, test=protocol)
 
 

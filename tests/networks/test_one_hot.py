@@ -82,3 +82,46 @@ def test_one_transition_alone_bears_fewer_wrong_units_than_half():
 def test_a_tolerance_that_is_no_number_of_units_is_rejected(tolerance, error):
     with pytest.raises(error, match="tolerance must be"):
         sa.OneHotNetwork(tolerance=tolerance).fit(sa.datasets.random_periodic(5, 20, rng=0))
+
+
+A, B = (sa.datasets.random_periodic(21, 50, rng=seed) for seed in range(2))
+
+
+def test_a_transition_that_is_stored_takes_no_further_neuron_and_counts_once_more():
+    net = sa.OneHotNetwork().fit([A, A])
+    assert net.n_hidden_ == net.partial_fit(A).n_hidden_ == 20
+    assert np.array_equal(net.V_, 3 * A[1:].T)
+    assert np.array_equal(net.bias_, 3 * A[1:].sum(axis=0))
+    a, b, c = [1, 1, 1], [1, -1, 1], [-1, -1, -1]
+    often = sa.OneHotNetwork(on_conflict="learn").fit([[a, b], [a, c], [a, c]])
+    assert often.n_hidden_ == 2
+    assert often.step(a).tolist() == c
+
+
+def test_a_pool_of_hidden_neurons_takes_sequences_until_none_is_free_and_then_says_how_many_are():
+    net = sa.OneHotNetwork(30).partial_fit(A)
+    before = {name: getattr(net, name) for name in ("U_", "V_", "bias_", "tolerance_")}
+    with pytest.raises(
+        ValueError, match=r"need 20 hidden neurons.*only 10 of n_hidden=30 are free.*n_hidden=40"
+    ):
+        net.partial_fit(B)
+    assert all(getattr(net, name) is value for name, value in before.items())
+    assert net.partial_fit(A).partial_fit(B[:11]).n_hidden_ == 30  # what is stored needs none
+    assert net.score(A) == net.score(B[:11]) == 1
+    with pytest.raises(ValueError, match=r"need 20 hidden neurons.*only 19 of n_hidden=19"):
+        sa.OneHotNetwork(19).fit(A)
+
+
+def test_a_pool_is_saved_and_a_file_with_more_neurons_than_it_has_is_rejected(tmp_path):
+    net = sa.OneHotNetwork(30).fit(A)
+    net.save(tmp_path / "net.npz")
+    with pytest.raises(ValueError, match="only 10 of n_hidden=30 are free"):
+        sa.load(tmp_path / "net.npz").partial_fit(B)
+    with pytest.raises(ValueError, match="n_hidden=5"):
+        net.set_params(n_hidden=5).save(tmp_path / "net.npz")
+
+
+@pytest.mark.parametrize(("n_hidden", "error"), [(0, ValueError), (2.5, TypeError)])
+def test_a_pool_that_is_no_number_of_neurons_is_rejected(n_hidden, error):
+    with pytest.raises(error, match="n_hidden must be"):
+        sa.OneHotNetwork(n_hidden).fit(A)

@@ -23,7 +23,7 @@ from quiet import fit_quietly
 from seqattractor.analysis._robustness import passages
 from seqattractor.cli.compare import command
 from seqattractor.networks import REGISTRY, make_network
-from seqattractor.networks.registry import parameters_of
+from seqattractor.networks.registry import takes_hidden
 from seqattractor.report.comparison_view import comparison_page, comparison_tables
 from seqattractor.report.figures import comparison_figure, picture
 from seqattractor.study import Comparison
@@ -232,7 +232,7 @@ def test_stays_count_once_for_networks_that_dwell_and_states_in_between_are_pass
 
 @pytest.mark.parametrize("name", REGISTRY)
 def test_every_named_network_returns_its_traits_and_number_of_parameters(name):
-    net = make_prototype(name, {"n_hidden": 50} if "n_hidden" in parameters_of(name) else {})
+    net = make_prototype(name, {"n_hidden": 50} if takes_hidden(name) else {})
     kind = net.traits()
     assert kind.stores_patterns is not None
     assert kind.online is not None

@@ -6,13 +6,15 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from seqattractor._checks import check_count, is_auto
+from seqattractor._checks import check_count, check_count_or_auto, is_auto
 from seqattractor.engine.firing import respond
 from seqattractor.networks.online import OnlineMemory
 from seqattractor.networks.traits import Layer, Traits
-from seqattractor.rule import hidden_state
+from seqattractor.rule import hidden_state, sign
 from seqattractor.sequences import Patterns, Transitions
+from seqattractor.sequences._patterns import as_items
 
 _ROWS = 256  # patterns that are compared with all others at once
 
@@ -33,8 +35,15 @@ class OneHotNetwork(OnlineMemory):
     different patterns, so that any k wrong units are corrected in one step. For random flips a
     larger k withstands more of them.
 
+    A transition that is presented again takes no other hidden neuron, but counts once more where
+    several answer. `partial_fit` adds to what is stored; of that it changes only the tolerance,
+    which a near pattern lowers.
+
     Parameters
     ----------
+    n_hidden : int or "auto"
+        M, a pool of hidden neurons: transitions take free ones until none is left, which is an
+        error. With "auto" the network grows by as many as it needs.
     tolerance : int or "auto"
         k, how many wrong units a hidden neuron tolerates. "auto" is (d - 1) / 2, rounded down,
         where d is the smallest number of units in which two different stored inputs differ.
@@ -44,14 +53,15 @@ class OneHotNetwork(OnlineMemory):
     Attributes
     ----------
     U_ : ndarray of int8, shape (M, order * N)
-        M = T - 1 for one sequence.
-    V_ : ndarray of int8, shape (N, M)
+        One row for each hidden neuron in use: M = T - 1 for one sequence.
+    V_ : ndarray, shape (N, M)
+        Whole numbers: x(t+1), times how often the transition was presented.
     bias_ : ndarray of int, shape (N,)
         theta of the proof.
     tolerance_ : int
         k.
     n_hidden_ : int
-        M.
+        M, the hidden neurons in use.
     n_features_in_, order_ : int
 
     Examples
@@ -63,26 +73,24 @@ class OneHotNetwork(OnlineMemory):
     (4, np.True_)
     """
 
+    n_hidden: int | Literal["auto"] = "auto"
     _: KW_ONLY
     tolerance: int | Literal["auto"] = "auto"
     order: int | Literal["auto"] = 1
     on_conflict: Literal["raise", "learn"] = "raise"
 
     deterministic = True
-    _arrays: ClassVar[dict[str, str]] = {
-        "U_": "pattern M kN",
-        "V_": "pattern N M",
-        "bias_": "int N",
-    }
+    _arrays: ClassVar[dict[str, str]] = {"U_": "pattern M kN", "V_": "float N M", "bias_": "int N"}
     _values: ClassVar[dict[str, str]] = {"n_hidden_": "size M", "tolerance_": "count kN"}
 
     def check_parameters(self) -> None:
-        """Raise an error for a tolerance that is not a number of units."""
+        """Raise an error for a number of hidden neurons or wrong units that makes no sense."""
+        check_count_or_auto(self.n_hidden, "n_hidden")
         if not is_auto(self.tolerance):
             check_count(self.tolerance, "tolerance", 0)
 
     def _init_learning(self, transitions: Transitions) -> None:
-        self.U_, self.V_ = transitions.inputs[:0], transitions.targets[:0].T
+        self.U_, self.V_ = transitions.inputs[:0], transitions.targets[:0].T.astype(np.float64)
         n = transitions.inputs.shape[1]
         self.tolerance_ = (
             (n - 1) // 2
@@ -91,14 +99,33 @@ class OneHotNetwork(OnlineMemory):
         )
 
     def _present(self, transitions: Transitions) -> None:
-        self.U_ = np.concatenate([self.U_, transitions.inputs])
+        """Give every new transition a hidden neuron of its own; one that is stored counts once
+        more.
+        """
+        used, inputs = self.U_.shape
+        pairs = np.concatenate([np.hstack([self.U_, sign(self.V_.T)]), np.hstack(transitions[:2])])
+        times = np.concatenate([np.abs(self.V_[0]), np.ones(len(pairs) - used)])
+        _, first, same = np.unique(as_items(pairs), return_index=True, return_inverse=True)
+        order = np.argsort(first)  # stored ones stay where they are
+        self._check_pool(used, len(order) - used)
+        pairs, times = pairs[first[order]], np.bincount(same, weights=times)[order]
+        self.U_ = np.ascontiguousarray(pairs[:, :inputs])
+        self.V_ = np.ascontiguousarray(pairs[:, inputs:].T * times)
         if is_auto(self.tolerance):
             self.tolerance_ = min(
-                self.tolerance_, (_least_distance(transitions.inputs, self.U_) - 1) // 2
+                self.tolerance_, (_least_distance(self.U_[used:], self.U_) - 1) // 2
             )
-        self.V_ = np.concatenate([self.V_, transitions.targets.T], axis=1)
-        self.bias_ = self.V_.sum(axis=1, dtype=np.int64)
+        self.bias_ = self.V_.sum(axis=1).astype(np.int64)
         self.n_hidden_ = len(self.U_)
+
+    def _check_pool(self, used: int, needed: int) -> None:
+        """Raise an error if there are fewer free hidden neurons than needed."""
+        if is_auto(self.n_hidden) or needed <= (free := max(0, int(self.n_hidden) - used)):
+            return
+        raise ValueError(
+            f"new transitions need {needed} hidden neurons, one each, but only {free} of "
+            f"n_hidden={self.n_hidden} are free; use n_hidden={used + needed} or more, or 'auto'."
+        )
 
     def _hidden_states(self, states: Patterns) -> Patterns:
         """Return the hidden states, (B, order * N) -> (B, M): a neuron is on where the state is
@@ -120,6 +147,9 @@ class OneHotNetwork(OnlineMemory):
         proof.
         """
         return Layer.of(self.U_, -float(self._threshold)), Layer.of(self.V_, self.bias_)
+
+    def _check_learned(self, arrays: dict[str, NDArray[Any]]) -> None:
+        self._check_pool(0, len(arrays["U_"]))
 
     def traits(self) -> Traits:
         """Return the traits: there is a hidden neuron for each transition."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from seqattractor._checks import is_count
 from seqattractor._suggest import did_you_mean, no_such
 
 if TYPE_CHECKING:
@@ -321,6 +322,18 @@ def parameters_of(name: str) -> dict[str, Any]:
     return {each.name: each.default for each in signature.parameters.values()} | dict(
         entry.parameters
     )
+
+
+def takes_hidden(name: str) -> bool:
+    """Return whether a network has as many hidden neurons as it is given; else it has none, or
+    grows by itself.
+
+    Examples
+    --------
+    >>> takes_hidden("attractor"), takes_hidden("one-hot")
+    (True, False)
+    """
+    return is_count(parameters_of(name).get("n_hidden"))
 
 
 def make_network(name: str, **parameters: Any) -> SequenceMemory:

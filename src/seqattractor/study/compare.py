@@ -16,7 +16,13 @@ from seqattractor._checks import check_count, check_kind, say
 from seqattractor._progress import also_shown
 from seqattractor._suggest import no_such
 from seqattractor.networks.base import SequenceMemory
-from seqattractor.networks.registry import FAMILIES, ON_REQUEST, REGISTRY, parameters_of
+from seqattractor.networks.registry import (
+    FAMILIES,
+    ON_REQUEST,
+    REGISTRY,
+    parameters_of,
+    takes_hidden,
+)
 from seqattractor.sequences import Sequences, check_sequences, find_conflicts
 from seqattractor.sequences._transitions import ConflictError, prepare
 from seqattractor.study.comparison import Comparison, Row, listed, network_row
@@ -269,17 +275,15 @@ class _Plan:
         """The setting of a network under a short name: as tuned, with the M that was asked for, or
         else that of the test.
         """
-        known, chosen = parameters_of(name), dict(self.tuned(name).parameters)
-        hidden = {"n_hidden": self.test.n_hidden} if "n_hidden" in known else {}
+        chosen = dict(self.tuned(name).parameters)
+        hidden = {"n_hidden": self.test.n_hidden} if takes_hidden(name) else {}
         return chosen | hidden if self.test.m_asked else hidden | chosen
 
     def describe(self, name: str, network: str | Brought) -> Row:
         """The row of a network in the comparison."""
         if isinstance(network, Brought):
             return network_row(name, network.network.traits(), hidden=self.hidden(network))
-        asked = (
-            "; M as asked for" if self.test.m_asked and "n_hidden" in parameters_of(name) else ""
-        )
+        asked = "; M as asked for" if self.test.m_asked and takes_hidden(name) else ""
         return network_row(
             name,
             make_prototype(name, self.parameters(name)).traits(),

@@ -13,7 +13,7 @@ from typing import Any
 
 from seqattractor._checks import check_count, check_kind, say
 from seqattractor._suggest import did_you_mean
-from seqattractor.networks.registry import REGISTRY, parameters_of
+from seqattractor.networks.registry import REGISTRY, parameters_of, takes_hidden
 from seqattractor.study.protocol import RETRIEVAL, Point, Rounds, canonical, check_seed
 from seqattractor.study.settings import DEFAULTS
 
@@ -102,7 +102,7 @@ class Grid:
         lists = {**self.settings, **self.only.get(network, {})}
         lists.pop("network", None)
         lists = {k: v for k, v in lists.items() if k in DEFAULTS or k in known}
-        if "n_hidden" not in known:
+        if not takes_hidden(network):
             lists.pop("m", None)
         lists = {
             k: [_same_kind(v, {**known, **DEFAULTS}[k]) for v in values]

@@ -16,7 +16,7 @@ from seqattractor._checks import is_count
 from seqattractor._faces import Result
 from seqattractor._named_axes import NamedAxes, on_grid, varying
 from seqattractor.analysis._retrieval import wilson_interval
-from seqattractor.networks.registry import REGISTRY, parameters_of
+from seqattractor.networks.registry import REGISTRY, takes_hidden
 from seqattractor.study.grid import Grid
 from seqattractor.study.protocol import RETRIEVAL, Point, Rounds, is_current
 from seqattractor.study.settings import DEFAULTS, OUTCOME
@@ -233,7 +233,7 @@ def settings_of(point: Point) -> Row:
 @cache
 def _has_hidden(network: str) -> bool:
     """Whether a network has hidden neurons to choose, or is not known."""
-    return network not in REGISTRY or "n_hidden" in parameters_of(network)
+    return network not in REGISTRY or takes_hidden(network)
 
 
 def _wanted_by(grids: list[str], path: Path) -> tuple[dict[str, int], list[str]]:

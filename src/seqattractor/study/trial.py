@@ -17,7 +17,7 @@ from seqattractor.analysis._retrieval import retrieved_at
 from seqattractor.analysis._robustness import basin_fraction, passages, steps_per_pattern
 from seqattractor.datasets._random import random_periodic, random_sequences
 from seqattractor.networks.base import SequenceMemory
-from seqattractor.networks.registry import make_network, parameters_of
+from seqattractor.networks.registry import make_network, parameters_of, takes_hidden
 from seqattractor.networks.run import goes_by_state, states_along
 from seqattractor.noise import flip
 from seqattractor.sequences import Lengths, Patterns, split
@@ -73,7 +73,7 @@ def run_trial(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[st
         return retrieve_with(net, settings, data, noise)
     parameters = {key: value for key, value in settings.items() if key not in DEFAULTS}
     known = parameters_of(given["network"])
-    if "n_hidden" in known:
+    if takes_hidden(given["network"]):
         parameters["n_hidden"] = given["m"]
     if "random_state" in known:
         parameters["random_state"] = network

@@ -25,7 +25,7 @@ from seqattractor.networks.choose_hidden import (
     choose_hidden,
     recalls_from_noise,
 )
-from seqattractor.networks.registry import make_network, parameters_of
+from seqattractor.networks.registry import make_network, parameters_of, takes_hidden
 from seqattractor.sequences import Sequences
 from seqattractor.sequences._transitions import LOCKED_ON, prepare
 
@@ -207,7 +207,7 @@ def learn(
     started = time.perf_counter()
     name, prepared = network or "attractor", data
     attempts: list[Attempt] = []
-    if "n_hidden" in parameters_of(name) and is_auto(given.get("n_hidden", "auto")):
+    if takes_hidden(name) and is_auto(given.get("n_hidden", "auto")):
         best, net = _try_sizes(data, name, given, attempts, on_attempt, progress)
         for other, order in _what_else(
             data, name, best, given, may_change=network is None, widen=widen

@@ -24,13 +24,14 @@ from seqattractor._checks import (
     say,
 )
 from seqattractor.engine.grid import exact_rows
-from seqattractor.engine.problem import ProgressCallback
-from seqattractor.networks.base import SequenceMemory
+from seqattractor.networks.online import OnlineMemory
 from seqattractor.networks.traits import Traits
 from seqattractor.noise import Seed, as_generator
 from seqattractor.rule import sign
 from seqattractor.sequences import Patterns, Transitions, split
+from seqattractor.sequences import transitions as split_transitions
 from seqattractor.sequences._patterns import as_items
+from seqattractor.sequences._transitions import rejoin
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.int64]
@@ -84,7 +85,7 @@ def enough_periods(labels: int) -> tuple[int, int]:
 
 @final
 @dataclass(eq=False, repr=False)
-class ScaffoldMemory(SequenceMemory):
+class ScaffoldMemory(OnlineMemory):
     """A scaffold memory (MESH, Vector-HaSH): every place of a sequence has a label, and labels step
     on by themselves.
 
@@ -111,8 +112,8 @@ class ScaffoldMemory(SequenceMemory):
         M, the number of hidden neurons.
     periods : tuple of int or "auto"
         l_m. Their product is the number of labels; "auto" takes two neighbouring whole numbers for
-        four times as many as there are patterns. Larger periods find the label of a noisy cue more
-        often.
+        four times as many as there are patterns in the first call. Larger periods find the label of
+        a noisy cue more often.
     code : {"sign", "relu"}
         f: that of MESH or of Vector-HaSH.
     threshold : float
@@ -149,6 +150,12 @@ class ScaffoldMemory(SequenceMemory):
     weights W_pg, a move that is always one step, ridge regression for the cue, and recall that runs
     on by itself.
 
+    `partial_fit` reads the stored sequences off their labels, lays the new ones out behind them and
+    solves for W_sp and W_ps again. So nothing is stored outside the weights, and as long as there
+    are no more patterns than hidden neurons the network is that of one `fit` with all sequences,
+    bit for bit. Beyond, what is read out is no longer what was learned. Labels do not grow: in a
+    stream "auto" is four times the patterns of the first call, and `periods` should be given.
+
     Unused labels lead to the first one, so that a single closed sequence is recalled sooner or
     later from *any* cue: judge recall by the right place (`sa.basin_fraction`).
 
@@ -178,6 +185,8 @@ class ScaffoldMemory(SequenceMemory):
     on_conflict: Literal["raise", "learn"] = "raise"
     random_state: Seed = None
 
+    max_epochs = 1
+
     _arrays: ClassVar[dict[str, str]] = {
         "W_pg_": "float M G",
         "W_gp_": "float G M",
@@ -194,7 +203,7 @@ class ScaffoldMemory(SequenceMemory):
         "n_iter_": "size E",
         "converged_": "flag",
     }
-    # The pseudo-inverse needs all patterns at once.
+    # The pseudo-inverse needs all patterns at once; a stream reads them off the labels.
     _traits = Traits(
         weights=("W_pg_", "W_gp_", "W_sp_", "W_ps_", "ends_", "goes_to_"),
         stores_patterns=False,
@@ -203,41 +212,57 @@ class ScaffoldMemory(SequenceMemory):
         note="labels step on by themselves; how sequences end is stored, not learned",
     )
 
-    def fit_transitions(
-        self, transitions: Transitions, callback: ProgressCallback | None = None
-    ) -> tuple[int, int]:
-        """Lay the sequences out along the labels, and tie patterns and hidden codes to each
-        other.
-        """
-        patterns, self.ends_, self.goes_to_ = lay_out(transitions)
+    def _init_learning(self, transitions: Transitions) -> None:
+        """Draw the codes of all labels, of which none is in use."""
         periods = (
-            enough_periods(len(patterns))
+            enough_periods(len(lay_out(transitions).patterns))
             if is_auto(self.periods)
             else tuple(map(int, self.periods))
         )
-        if math.prod(periods) < len(patterns):
-            raise ValueError(
-                f"{len(patterns)} labels are needed, but periods={periods} have "
-                f"{math.prod(periods)}; use larger ones."
-            )
         self.periods_ = np.array(periods, dtype=np.int64)
-        M = int(self.n_hidden)
-        check_memory(
-            16 * M * (int(self.periods_.sum()) + self.n_features_in_ + 2 * len(patterns)),
-            f"a network of {M} hidden neurons",
-        )
-        rng = as_generator(self.random_state)
-        self.W_pg_ = rng.standard_normal((M, int(self.periods_.sum())))
+        M, G = int(self.n_hidden), int(self.periods_.sum())
+        check_memory(16 * M * (G + self.n_features_in_), f"a network of {M} hidden neurons")
+        self.W_pg_ = as_generator(self.random_state).standard_normal((M, G))
         self.W_gp_ = self._summed_codes()
+        self.ends_ = self.goes_to_ = np.zeros(0, dtype=np.int64)
+        self._no_errors_yet()
+
+    def _present(self, transitions: Transitions) -> None:
+        """Lay the stored sequences and the new ones out along the labels, and tie patterns and
+        hidden codes to each other.
+        """
+        sequences = self._stored() + rejoin(transitions)
+        lengths = np.array([len(x) for x in sequences], dtype=np.int64)
+        patterns, self.ends_, self.goes_to_ = lay_out(
+            split_transitions(np.concatenate(sequences), lengths)
+        )
+        if (labels := math.prod(self.periods_.tolist())) < len(patterns):
+            raise ValueError(
+                f"{len(patterns)} labels are needed, but periods={tuple(self.periods_.tolist())} "
+                f"have {labels}; use larger ones from the start, such as "
+                f"periods={enough_periods(len(patterns))}."
+            )
+        check_memory(
+            32 * int(self.n_hidden) * len(patterns), f"the hidden codes of {len(patterns)} labels"
+        )
         S, P = patterns.astype(np.float64), self._codes(np.arange(len(patterns)))
         self.W_sp_ = exact_rows(S.T @ np.linalg.pinv(P, rcond=_RANK).T)
         first = np.sort(
             np.unique(as_items(patterns), return_index=True)[1]
         )  # where each different pattern is found
         self.W_ps_ = exact_rows(P[first].T @ self._cue_from(S[first]))
-        wrong = int(self._wrong_units(transitions).sum())
-        self.visible_errors_, self.n_iter_, self.converged_ = np.array([wrong]), 1, wrong == 0
-        return 0, wrong
+        self._count_errors(int(self._wrong_units(transitions).sum()))
+
+    def _stored(self) -> list[Patterns]:
+        """Read the stored sequences off their labels; one that ends stays at its last pattern."""
+        if not len(self.ends_):
+            return []
+        patterns = sign(self._codes(np.arange(self.ends_[-1] + 1)) @ self.W_sp_.T)
+        blocks = np.split(patterns, self.ends_[:-1] + 1)
+        return [
+            x if goes_to == end and len(x) > 1 else np.concatenate([x, patterns[goes_to][None]])
+            for x, end, goes_to in zip(blocks, self.ends_, self.goes_to_, strict=True)
+        ]
 
     def start(self, states: Patterns) -> NDArray[np.int64]:
         """Return the labels before the cue, and what was predicted last, (B, 1 + N): no label yet,
