@@ -30,7 +30,7 @@ from seqattractor.networks.online import OnlineMemory, Weights, split_bias
 from seqattractor.networks.traits import Layer, Traits
 from seqattractor.noise import Seed, as_generator
 from seqattractor.sequences import Patterns, Transitions
-from seqattractor.sequences._patterns import pieces
+from seqattractor.sequences._patterns import as_signs, pieces
 
 _CHUNK = 2**22  # numbers of a temporary float array
 _HOLD = 10.0  # times init_scale: the size at which hidden biases that learn start
@@ -175,6 +175,7 @@ class SequenceAttractor(OnlineMemory):
     visible_bias_ = InSteps()
 
     deterministic = True
+    _rehearses = True
     _usual_epochs: ClassVar[int] = (
         500  # what max_epochs="auto" is: as many as in the paper's experiments
     )
@@ -288,6 +289,12 @@ class SequenceAttractor(OnlineMemory):
         if self.bias:
             self._draw_biases(rng)
         self._no_errors_yet(hidden=True)
+
+    def _synapses(self) -> tuple[Weights, Weights]:
+        return self.U_, self.V_.T
+
+    def _rebuild(self, states: Patterns) -> Patterns:
+        return as_signs(self._hidden_states(states) @ self.U_ >= 0)
 
     _fewest_hidden = 1  # that a search tries
 

@@ -42,8 +42,15 @@ _MOST_WORDS = 300  # characters of a reason for which a file is rejected
 # What zipfile and numpy raise on the way through an npz whose inside is broken.
 DAMAGED = (zlib.error, EOFError, NotImplementedError, RuntimeError, MemoryError)
 _SCALARS = bool | int | float | str | None | np.random.Generator
-_EVERYBODY = ("n_features_in_", "feature_names_in_", "order_", "metadata_", "attached_patterns_")
-_ATTACHED = {"attached_patterns_": "bits A N/8"}
+_ATTACHED = {
+    "attached_patterns_": "bits A N/8",
+    "rehearsal_cues_": "pattern R kN",
+    "rehearsal_steps_": "count R",
+    "rehearsal_digests_": "bits R D",
+    "rehearsal_patterns_": "pattern RT N",
+    "rehearsal_lengths_": "count R",
+}
+_EVERYBODY = ("n_features_in_", "feature_names_in_", "order_", "metadata_", *_ATTACHED)
 _DTYPES = {
     "float": ("f8",),
     "int": ("i4", "i8"),

@@ -6,15 +6,16 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Literal, Self
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from seqattractor._unchanged import unchanged_by_failure
 from seqattractor.engine.problem import ProgressCallback
+from seqattractor.networks import rehearsal
 from seqattractor.networks.base import SequenceMemory
-from seqattractor.sequences import Transitions
+from seqattractor.sequences import Patterns, Transitions
 
 Weights = NDArray[np.float64]
 
@@ -27,6 +28,9 @@ class OnlineMemory(SequenceMemory):
     in `_present`: then `fit` repeats presentations until one has no error, up to `max_epochs`
     times.
     """
+
+    _rehearses: ClassVar[bool] = False
+    """Whether learning changes only what is not stored yet, so that sequences can be rehearsed."""
 
     max_epochs: int | Literal["auto"]
     hidden_errors_: NDArray[np.int64]
@@ -120,7 +124,64 @@ class OnlineMemory(SequenceMemory):
                 self._init_learning(transitions)
             self._present(transitions)
             self._learned_from = None
+            rehearsal.forget_saved(self)
         return self
+
+    def add(
+        self,
+        X: ArrayLike | Sequence[ArrayLike],
+        lengths: ArrayLike | None = None,
+        *,
+        rehearse: rehearsal.Rehearse | None = "self",
+        callback: ProgressCallback | None = None,
+    ) -> rehearsal.Added:
+        """Learn sequences on top of what was learned before, which is rehearsed together with them.
+
+        A network that has learned nothing learns as in `fit`. If learning fails or is interrupted,
+        or the new sequences conflict with earlier ones, the network is rolled back.
+
+        Parameters
+        ----------
+        X, lengths
+            As in `fit`. Consecutive pieces of one long sequence must overlap by `order` patterns.
+        rehearse : {"self", "cues", "patterns"} or None
+            Where the earlier sequences come from. "self": the network replays them, started by its
+            own weights (`seqattractor.networks.self_replay`); nothing is saved beside the weights.
+            "cues": the first pattern of each is saved with a digest, and the network recalls the
+            rest, which is rehearsed if the digest is right. "patterns": all patterns are saved.
+            None: nothing is rehearsed, and the new sequences are presented alone until they are
+            stored, as by `partial_fit`.
+        callback : callable, optional
+            As in `fit`.
+
+        Returns
+        -------
+        Added
+            What was rehearsed, what is stored and what is lost, and how full the memory is.
+
+        Examples
+        --------
+        >>> import seqattractor as sa
+        >>> loops = [sa.datasets.random_periodic(20, 100, rng=k) for k in range(5)]
+        >>> net = sa.SparseSequenceAttractor(n_hidden=200, random_state=0)
+        >>> for X in loops:
+        ...     added = net.add(X)
+        >>> len(added.rehearsed), added.lost, [net.score(X) for X in loops]
+        (4, [], [1.0, 1.0, 1.0, 1.0, 1.0])
+        """
+        return rehearsal.add(self, X, lengths, rehearse, callback)
+
+    def _synapses(self) -> tuple[Weights, Weights]:
+        """Return the incoming and outgoing weights of every neuron that learns, shapes (M, order *
+        N) and (M, N); networks trained for margins define it.
+        """
+        raise NotImplementedError
+
+    def _rebuild(self, states: Patterns) -> Patterns:
+        """Return, for each state, the one that suits the neurons best which it activates: (B, order
+        * N), in the same shape.
+        """
+        raise NotImplementedError
 
     def _counting_on(self, callback: ProgressCallback | None) -> ProgressCallback | None:
         """Return a callback that counts further epochs from those before."""

@@ -5,7 +5,7 @@ its capacity.
 from __future__ import annotations
 
 import math
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, Literal, final
 
 import numpy as np
@@ -34,7 +34,7 @@ from seqattractor.networks.traits import Layer, Traits
 from seqattractor.noise import Seed, as_generator
 from seqattractor.rule import field
 from seqattractor.sequences import Patterns, Transitions
-from seqattractor.sequences._patterns import as_items
+from seqattractor.sequences._patterns import as_items, as_signs
 
 Weights = NDArray[np.floating[Any]]
 Auto = Literal["auto"]
@@ -217,6 +217,7 @@ class SparseSequenceAttractor(OnlineMemory):
     )
 
     deterministic = True
+    _rehearses = True
     _arrays: ClassVar[dict[str, str]] = {
         "U_": "float M kN",
         "V_": "float N M",
@@ -289,6 +290,22 @@ class SparseSequenceAttractor(OnlineMemory):
         self._run_epochs(transitions, self._schedule().plan(), callback)
         return int(self._wrong_units(transitions).sum())
 
+    def _resume(
+        self, transitions: Transitions, callback: ProgressCallback | None = None
+    ) -> tuple[int, int]:
+        """Learn on top of the present weights, in half of the epochs; targets are chosen anew.
+
+        What is "auto" follows the transitions, but for what P and the plan of learning depend on.
+        """
+        noise = self.noise if self.noise_ else 0
+        values = choose_defaults(self, transitions.inputs, transitions.targets, noise)
+        for name in ("target_from", "learned_drive", "clean_first"):
+            del values[name]
+        self._settle(transitions, values)
+        plan = replace(self._schedule(), epochs=max(1, self.max_epochs_ // 2)).plan()
+        self._run_epochs(transitions, plan, self._counting_on(callback))
+        return 0, int(self._wrong_units(transitions).sum())
+
     def _present(self, transitions: Transitions) -> None:
         """Go once through the transitions and learn from each."""
         self._run_epochs(transitions, [self._schedule().stream(self.n_iter_)], None)
@@ -314,6 +331,16 @@ class SparseSequenceAttractor(OnlineMemory):
         """Return the pattern after each state, eq. (3): (B, order * N) -> (B, N)."""
         return respond(self.V_, self._hidden_states(states))
 
+    def _synapses(self) -> tuple[Weights, Weights]:
+        return self.U_, self.V_.T
+
+    def _rebuild(self, states: Patterns) -> Patterns:
+        """P, if it is learned, has moved towards the patterns that its neuron stands for."""
+        weights = self.U_ / np.abs(self.U_).mean()
+        if self.learned_drive_:
+            weights = weights + self.P_ / np.abs(self.P_).mean()
+        return as_signs(self._hidden_states(states) @ weights >= 0)
+
     def _hidden_states(self, states: Patterns) -> Patterns:
         """The hidden states of a batch, eq. (2) with 0 for silent: (B, order * N) -> (B, M). Dyadic
         weights: sums are exact.
@@ -322,8 +349,10 @@ class SparseSequenceAttractor(OnlineMemory):
 
     def layers(self) -> tuple[Layer, Layer]:
         """Return the hidden layer, of 0 and 1, and the visible one."""
-        hidden = Layer.of(self.U_, self.hidden_bias_, low=0, high=1, kappa=float(self.kappa))
-        return hidden, Layer.of(self.V_, kappa=float(self.kappa))
+        learned = self._settings()
+        margins = (learned.margin * self.hidden_unit_, learned.visible_margin * self.visible_unit_)
+        hidden = Layer.of(self.U_, self.hidden_bias_, low=0, high=1, kappa=margins[0])
+        return hidden, Layer.of(self.V_, kappa=margins[1])
 
     @property
     def _fewest_hidden(self) -> int:
@@ -343,24 +372,32 @@ class SparseSequenceAttractor(OnlineMemory):
         """
         self._init_with(transitions, self.noise)
 
-    def _init_with(self, transitions: Transitions, noise: int | Auto) -> None:
-        """Begin with some noise."""
-        inputs, targets = transitions.inputs, transitions.targets
-        M = self.n_hidden_ = given_size(self)
+    def _settle(self, transitions: Transitions, values: dict[str, Any]) -> None:
+        """Set what is "auto", and the units of weights that follow from it."""
+        n, n_in = transitions.inputs.shape
         self.max_epochs_ = self._epoch_limit
-        for name, value in choose_defaults(self, inputs, targets, noise).items():
+        for name, value in values.items():
             setattr(
                 self, f"{name}_", value.item() if isinstance(value, np.generic) else value
             )  # int8 would overflow
         check_in_steps(self.eta_hidden_, kappa=self.kappa, kappa_active=self.kappa_active_)
         check_in_steps(self.eta_visible_, kappa=self.kappa)
-        rng = as_generator(self.random_state)
-        N, (n, n_in) = self.n_features_in_, inputs.shape
-        check_memory(16 * M * (n_in + N), f"a network of {M} hidden neurons")
+        check_memory(
+            16 * self.n_hidden_ * (n_in + self.n_features_in_),
+            f"a network of {self.n_hidden_} hidden neurons",
+        )
         if self.engine == "exact" and has_kernels():
             check_memory(12 * n**2, f"learning {n} transitions, of which every two are compared")
         self.hidden_unit_, self.hidden_step_ = _in_units(self.eta_hidden_, self.decay_)
         self.visible_unit_, self.visible_step_ = _in_units(self.eta_visible_, self.decay_)
+
+    def _init_with(self, transitions: Transitions, noise: int | Auto) -> None:
+        """Begin with some noise."""
+        inputs, targets = transitions.inputs, transitions.targets
+        M = self.n_hidden_ = given_size(self)
+        self._settle(transitions, choose_defaults(self, inputs, targets, noise))
+        rng = as_generator(self.random_state)
+        N, n_in = self.n_features_in_, inputs.shape[1]
         # Multiples of a power of two add up without rounding, so that the drive does not depend on
         # the order of a sum.
         P = rng.standard_normal((M, N if self.target_from_ == "next" else n_in))

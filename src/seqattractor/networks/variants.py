@@ -51,6 +51,11 @@ engine, n_jobs, warm_start, verbose
     def _hidden_scale(self) -> float:
         return 1.0 if self.input_threshold != 0 else float(self.init_scale)
 
+    def layers(self) -> tuple[Layer, Layer]:
+        """Return the hidden layer, which was not trained for a margin, and the visible one."""
+        hidden, visible = super().layers()
+        return replace(hidden, kappa=None), visible
+
     def _drawn_hidden_bias(self, rng: np.random.Generator, M: int) -> Weights:
         """Random thresholds, of the size of U."""
         return rng.standard_normal(M) * self._hidden_scale
@@ -81,6 +86,7 @@ engine, n_jobs, warm_start, verbose
     """
 
     deterministic = True
+    _rehearses = False  # V is a sum over all presentations
 
     def _init_learning(self, transitions: Transitions) -> None:
         super()._init_learning(transitions)
@@ -119,7 +125,7 @@ engine, n_jobs, warm_start, verbose
     def layers(self) -> tuple[Layer, Layer]:
         """Return the hidden and the visible layer, which were not trained for a margin."""
         hidden, visible = super().layers()
-        return replace(hidden, kappa=None), replace(visible, kappa=None)
+        return hidden, replace(visible, kappa=None)
 
 
 @final

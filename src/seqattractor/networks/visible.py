@@ -27,6 +27,7 @@ from seqattractor.networks.online import OnlineMemory, Weights, split_bias
 from seqattractor.networks.traits import Layer, Traits
 from seqattractor.noise import Seed, as_generator
 from seqattractor.sequences import Patterns, Transitions
+from seqattractor.sequences._patterns import as_signs
 from seqattractor.sequences._transitions import check_leak, sum_context
 
 OnlineRule = Callable[[Weights, NDArray[np.float64], NDArray[np.float64]], int]
@@ -118,6 +119,7 @@ class VisibleNetwork(OnlineMemory):
     visible_bias_ = InSteps()
 
     deterministic = True
+    _rehearses = True
     _arrays: ClassVar[dict[str, str]] = {
         "W_": "float N kN",
         "visible_bias_": "float N if bias",
@@ -145,6 +147,12 @@ class VisibleNetwork(OnlineMemory):
         if self.rule is not None:
             return super()._resume(transitions, callback)
         return self._learn(transitions, int(self.max_epochs), self._counting_on(callback))
+
+    def _synapses(self) -> tuple[Weights, Weights]:
+        return self.W_, self.W_[:, -self.n_features_in_ :].T
+
+    def _rebuild(self, states: Patterns) -> Patterns:
+        return as_signs(self.next_patterns(states) @ self.W_ >= 0)
 
     def _init_learning(self, transitions: Transitions) -> None:
         """Draw the random start of W, then of the biases if there are some."""

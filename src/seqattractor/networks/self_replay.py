@@ -1,0 +1,336 @@
+"""What a network recalls by itself: sequences that start from its own weights, and are told from
+spurious ones by its own margins. No pattern from outside is needed.
+
+Every neuron's incoming weights are a mixture of the patterns before which it is to be active, its
+outgoing weights of those after which it was. Their signs, of one neuron or of two neurons with
+similar weights, are states near a stored pattern, from which the network runs. A transition is
+*sure* if learning it again would change nothing: the field of every neuron that was trained for a
+margin exceeds it, eqs. (5) and (8). Stored transitions are sure once learning has converged;
+others hardly ever are, since of hundreds of fields one is smaller.
+
+A cycle of sure transitions is a stored loop. A path of sure transitions that ends in one that is
+not is a stored open sequence. Nothing leads to its first pattern, which is rebuilt from the
+incoming weights of the hidden neurons that it activates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seqattractor._faces import Result
+from seqattractor.networks.base import SequenceMemory
+from seqattractor.networks.run import UNKNOWN, KnownStates
+from seqattractor.networks.traits import NotApplicable
+from seqattractor.sequences import Patterns
+from seqattractor.sequences._patterns import as_signs
+from seqattractor.sequences._transitions import close_loop
+
+Ids = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+TRANSIENT = 20  # steps that a run from a start may take until its transitions are sure
+_PAIRS = 4  # pairs of neurons, in multiples of their number, from which runs start in one round
+_ROUNDS = 10  # of pairs, at most
+_IN_VAIN = 3  # rounds in a row that find no new sequence, after which the search ends
+_MOST_BYTES = 2**28  # of states that were seen
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class SelfReplay(Result):
+    """The sequences that a network recalls by itself, the one with the most starts first.
+
+    Attributes
+    ----------
+    sequences : list of ndarray of int8, shape (T, N)
+        As `fit` takes them: a loop ends with its first pattern (or as many as the order of the
+        network). A loop begins anywhere; the first pattern of an open sequence is rebuilt
+        and may have wrong units.
+    loops : list of bool
+        Which of them are loops.
+    starts : list of int
+        How many starts led into each.
+    n_starts : int
+        How many were tried.
+    share_of_neurons : float
+        The fraction of single neurons whose outgoing or incoming weights led into a sequence. It
+        falls as the memory fills.
+    """
+
+    sequences: list[Patterns] = field(repr=False)
+    loops: list[bool]
+    starts: list[int]
+    n_starts: int
+    share_of_neurons: float
+
+    def __len__(self) -> int:
+        return len(self.sequences)
+
+    def describe(self) -> str:
+        """Describe how many sequences were found, and from how many starts."""
+        n, loops = len(self), sum(self.loops)
+        patterns = sum(map(len, self.sequences))
+        return (
+            f"{n} sequence{'' if n == 1 else 's'} of {patterns} patterns in all ({loops} loops) "
+            f"replayed from {self.n_starts} starts. The weights of "
+            f"{self.share_of_neurons:.0%} of single neurons lead into one of them."
+        )
+
+    def rows(self) -> Iterable[dict[str, Any]]:
+        """Return a row for each sequence."""
+        each = zip(self.sequences, self.loops, self.starts, strict=True)
+        return ({"patterns": len(x), "loop": loop, "starts": n} for x, loop, n in each)
+
+
+def self_replay(net: SequenceMemory) -> SelfReplay:
+    """Let a network recall what it has learned, started by its own weights.
+
+    Runs start from the weights of single neurons, then of pairs of neurons with similar weights,
+    until several rounds of pairs find nothing new. Nothing is drawn by chance.
+
+    Parameters
+    ----------
+    net : SequenceAttractor, SparseSequenceAttractor or VisibleNetwork
+        A network that has learned.
+
+    Returns
+    -------
+    SelfReplay
+
+    Notes
+    -----
+    A network without biases and thresholds stores the mirror image of every sequence, all units
+    inverted, as well as the sequence, and cannot tell which of the two it learned: one of them
+    is returned. For the learning rule the two are the same. An open sequence needs three
+    transitions to be found.
+
+    Examples
+    --------
+    >>> import seqattractor as sa
+    >>> net = sa.SparseSequenceAttractor(n_hidden=200, random_state=0)
+    >>> X = sa.datasets.random_periodic(20, 100, rng=0)
+    >>> replayed = sa.networks.self_replay(net.fit(X))
+    >>> loop = replayed.sequences[0][:-1]
+    >>> len(replayed), sorted(loop.tolist()) == sorted(X[:-1].tolist())
+    (1, True)
+    """
+    if all(layer.kappa is None for layer in net.layers() or ()):
+        raise NotApplicable(
+            f"{type(net).__name__} was not trained for margins, by which a network tells what it "
+            "has learned from what it has not."
+        )
+    incoming, outgoing = net._synapses()
+    seen, found = _Seen(net), list[_Memory]()
+    starts, vain = [seen.explore(_states_from(incoming, outgoing))], 0
+    found = seen.memories()
+    for first, second in _similar_pairs(incoming, outgoing):
+        if vain == _IN_VAIN or seen.n_bytes > _MOST_BYTES:
+            break
+        pairs = incoming[first] + incoming[second], outgoing[first] + outgoing[second]
+        starts.append(seen.explore(_states_from(*pairs)))
+        before, found = len(found), seen.memories()
+        vain = vain + 1 if len(found) <= before else 0
+    found = _without_mirror_images(found)
+    belongs = seen.lead_into(found)
+    counts = np.bincount(
+        np.concatenate([belongs[first] for first in starts]) + 1, minlength=len(found) + 1
+    )[1:]
+    singles = belongs[starts[0]].reshape(2, -1) >= 0
+    order = np.argsort(-counts, kind="stable")
+    return SelfReplay(
+        sequences=[found[m].patterns for m in order],
+        loops=[found[m].loop for m in order],
+        starts=counts[order].tolist(),
+        n_starts=sum(map(len, starts)),
+        share_of_neurons=float(singles.any(axis=0).mean()),
+    )
+
+
+def sure_transitions(net: SequenceMemory, states: Patterns) -> tuple[Patterns, Flags, Flags]:
+    """Return what follows each state, (B, order * N) -> (B, N), whether the field of every visible
+    neuron exceeds its margin, and whether those of all neurons do.
+    """
+    sure = np.ones(len(states), dtype=np.bool_)
+    decided, at = sure, states
+    for layer in net.layers() or ():
+        fields = layer.fields(at)
+        decided = np.abs(fields).min(axis=1) > (layer.kappa or 0.0)
+        if layer.kappa is not None:
+            sure = sure & decided
+        at = layer.states(fields)
+    return at, decided, sure
+
+
+@dataclass(frozen=True)
+class _Memory:
+    """A sequence that was found, with the numbers of the states that it passes."""
+
+    patterns: Patterns
+    loop: bool
+    states: Ids
+
+
+class _Seen:
+    """The states that were seen, what follows each, and whether that is sure."""
+
+    def __init__(self, net: SequenceMemory) -> None:
+        self.net = net
+        self._known = KnownStates(net.n_features_in_ * net.order_)
+        self._decided = np.zeros(0, dtype=np.bool_)
+        self._sure = np.zeros(0, dtype=np.bool_)
+
+    @property
+    def n_bytes(self) -> int:
+        """The memory that the states take."""
+        return int(self._known.states.nbytes)
+
+    @property
+    def _successors(self) -> Ids:
+        return self._known.successors[: len(self._known)]
+
+    def explore(self, starts: Patterns) -> Ids:
+        """Run from starts, (B, order * N), and return their numbers: for some steps, and on as
+        long as transitions are sure and states new.
+        """
+        N = self.net.n_features_in_
+        first = at = self._known.number(starts)
+        steps = 0
+        while len(at := np.unique(at[self._known.successors[at] == UNKNOWN])):
+            states = self._known.states[at]
+            following, decided, sure = sure_transitions(self.net, states)
+            after = self._known.number(np.concatenate([states[:, N:], following], axis=1))
+            more = len(self._known.successors) - len(self._sure)
+            self._decided, self._sure = (
+                np.append(flags, np.zeros(more, dtype=np.bool_))
+                for flags in (self._decided, self._sure)
+            )
+            self._known.successors[at], self._decided[at], self._sure[at] = after, decided, sure
+            steps += 1
+            at = after if steps < TRANSIENT else after[sure]
+        return first
+
+    def memories(self) -> list[_Memory]:
+        """Return the cycles and paths of sure transitions between states that were recalled."""
+        following, sure = self._successors, self._sure[: len(self._known)]
+        recalled = np.zeros(len(following), dtype=np.bool_)
+        recalled[following[self._decided[: len(following)]]] = True
+        stem = recalled & sure
+        found = [self._loop(cycle) for cycle in _cycles(following, stem)]
+        taken = np.zeros(len(following), dtype=np.bool_)
+        for memory in found:
+            taken[memory.states] = True
+        leads_to = np.zeros(len(following), dtype=np.bool_)
+        leads_to[following[stem]] = True
+        heads = np.flatnonzero(stem & ~leads_to)
+        paths = sorted((_path(s, following, stem) for s in heads), key=len, reverse=True)
+        for path in paths:
+            own = np.array([s for s in path if not taken[s]], dtype=np.int64)
+            # A noisy pattern that was recalled by chance joins the sequence at its next state.
+            if len(own) > 1:
+                taken[own] = True
+                found.append(self._open(np.array(path), own))
+        return found
+
+    def _loop(self, cycle: Ids) -> _Memory:
+        N, order = self.net.n_features_in_, self.net.order_
+        newest = self._known.states[cycle][:, -N:]
+        return _Memory(close_loop(newest, order), True, cycle)
+
+    def _open(self, path: Ids, own: Ids) -> _Memory:
+        """Return an open sequence: the first pattern, rebuilt, the path, and what follows it."""
+        N, known = self.net.n_features_in_, self._known
+        last = known.successors[path[-1]]
+        first = self._first_pattern(path[0])
+        context = known.states[path[0]].reshape(-1, N)
+        newest = known.states[np.append(path[1:], last)][:, -N:]
+        return _Memory(np.concatenate([first[None], context, newest]), False, own)
+
+    def _first_pattern(self, head: int) -> Patterns:
+        """Return the pattern before all those of a state: of the starts that lead to it, and
+        patterns rebuilt from the neurons that they activate, the one that is surest.
+        """
+        N, known = self.net.n_features_in_, self._known
+        before = np.flatnonzero((self._successors == head) & self._decided[: len(known)])
+        states = known.states[before]
+        rebuilt = self.net._rebuild(states)
+        rebuilt[:, N:] = known.states[head][:-N]
+        candidates = np.concatenate([rebuilt, states])
+        fits = np.all(sure_transitions(self.net, candidates)[0] == known.states[head][-N:], axis=1)
+        least = np.abs((self.net.layers() or ())[0].fields(candidates)).min(axis=1)
+        return np.asarray(candidates[np.argmax(np.where(fits, least, -1.0))][:N])
+
+    def lead_into(self, found: list[_Memory]) -> Ids:
+        """Return, for every state, the number of the sequence that it leads into, or -1."""
+        belongs = np.full(len(self._known) + 1, -1)
+        for m, memory in enumerate(found):
+            belongs[memory.states] = m
+        ahead = np.append(self._successors, -1)  # what follows an unknown state is unknown
+        for _ in range(len(ahead).bit_length()):
+            belongs, ahead = np.where(belongs < 0, belongs[ahead], belongs), ahead[ahead]
+        return belongs
+
+
+def _cycles(following: Ids, stem: Flags) -> Iterator[Ids]:
+    """Yield the cycles of some states with one successor each."""
+    visited = ~stem
+    for start in np.flatnonzero(stem):
+        place, at = dict[int, int](), int(start)
+        while not visited[at]:
+            visited[at] = True
+            place[at] = len(place)
+            at = int(following[at])
+        if at in place:
+            yield np.array(list(place)[place[at] :])
+
+
+def _path(start: int, following: Ids, stem: Flags) -> list[int]:
+    """Return the states from one to the last of the stem, or once round the cycle that it joins."""
+    path, at = dict[int, None](), int(start)
+    while stem[at] and at not in path:
+        path[at] = None
+        at = int(following[at])
+    return list(path)
+
+
+def _states_from(incoming: NDArray[Any], outgoing: NDArray[Any]) -> Patterns:
+    """Return states that weights point to: where a neuron is to be active, and after it was."""
+    context = np.concatenate([incoming[:, outgoing.shape[1] :], outgoing], axis=1)
+    return as_signs(np.concatenate([incoming, context]) >= 0)
+
+
+def _similar_pairs(incoming: NDArray[Any], outgoing: NDArray[Any]) -> Iterator[tuple[Ids, Ids]]:
+    """Yield pairs of neurons in rounds, those with the most similar weights first."""
+    M = len(incoming)
+    similar = sum(_cosines(weights) for weights in (incoming, outgoing))
+    first, second = np.triu_indices(M, 1)
+    order = np.argsort(-similar[first, second], kind="stable")[: _ROUNDS * _PAIRS * M]
+    for at in range(0, len(order), _PAIRS * M):
+        chosen = order[at : at + _PAIRS * M]
+        yield first[chosen], second[chosen]
+
+
+def _cosines(weights: NDArray[Any]) -> Any:
+    """Return the cosines between rows; 0 for rows of zeros."""
+    lengths = np.sqrt((weights**2).sum(axis=1, keepdims=True))
+    rows = weights / np.where(lengths > 0, lengths, 1.0)
+    return rows @ rows.T
+
+
+def _without_mirror_images(found: list[_Memory]) -> list[_Memory]:
+    """Return the sequences without those whose mirror image comes before."""
+    names, left = set[bytes](), []
+    for memory in found:
+        if _name(-memory.patterns, memory.loop) not in names:
+            names.add(_name(memory.patterns, memory.loop))
+            left.append(memory)
+    return left
+
+
+def _name(patterns: Patterns, loop: bool) -> bytes:
+    """Return a name of a sequence: of a loop that does not depend on where it begins."""
+    rows = [row.tobytes() for row in patterns[1:]]
+    return b"".join(sorted(rows) if loop else rows[1:])
