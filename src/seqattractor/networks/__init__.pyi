@@ -13,7 +13,10 @@ from .registry import REGISTRY as REGISTRY
 from .registry import make_network as make_network
 from .registry import network_class as network_class
 from .registry import network_names as network_names
+from .rehearsal import Added as Added
 from .sparse import SparseSequenceAttractor as SparseSequenceAttractor
+from .spontaneous import SelfReplay as SelfReplay
+from .spontaneous import self_replay as self_replay
 from .traits import Layer as Layer
 from .traits import NotApplicable as NotApplicable
 from .traits import Traits as Traits

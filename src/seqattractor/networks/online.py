@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -171,7 +171,7 @@ class OnlineMemory(SequenceMemory):
         """
         return rehearsal.add(self, X, lengths, rehearse, callback)
 
-    def _synapses(self) -> tuple[Weights, Weights]:
+    def _synapses(self) -> tuple[NDArray[np.floating[Any]], NDArray[np.floating[Any]]]:
         """Return the incoming and outgoing weights of every neuron that learns, shapes (M, order *
         N) and (M, N); networks trained for margins define it.
         """

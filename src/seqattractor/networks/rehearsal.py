@@ -14,7 +14,7 @@ from seqattractor._checks import check_choice
 from seqattractor._faces import Result
 from seqattractor._unchanged import unchanged_by_failure
 from seqattractor.engine.problem import ProgressCallback
-from seqattractor.networks.self_replay import self_replay
+from seqattractor.networks.spontaneous import self_replay
 from seqattractor.networks.traits import NotApplicable
 from seqattractor.sequences import Patterns, Transitions, check_sequences, split, transitions
 from seqattractor.sequences._patterns import check_lengths
@@ -77,6 +77,8 @@ class Added(Result):
         )
         if self.rehearse is None:
             return text + "; nothing was rehearsed, so that earlier sequences may be overwritten."
+        if not (old or self.not_recalled):
+            return text + "; there were no earlier ones."
         where = {
             "self": "replayed by the network itself",
             "cues": "recalled from their cues",
@@ -123,7 +125,8 @@ def add(
     callback: ProgressCallback | None,
 ) -> Added:
     """Learn sequences on top of what a network has learned; see `OnlineMemory.add`."""
-    check_choice(rehearse, "rehearse", ("self", "cues", "patterns", None))
+    if rehearse is not None:
+        check_choice(rehearse, "rehearse, if not None,", ("self", "cues", "patterns"))
     if rehearse is not None and not net._rehearses:
         raise NotApplicable(
             f"{type(net).__name__} cannot rehearse, since it would store what it knows a second "
@@ -231,7 +234,8 @@ _DIGEST = 8  # bytes: a wrong recall passes for the right one once in 2**64
 def forget_saved(net: OnlineMemory) -> None:
     """Delete what was saved for the next `add`."""
     for name in _SAVED:
-        vars(net).pop(name, None)
+        if name in vars(net):
+            delattr(net, name)
 
 
 def _save(net: OnlineMemory, rehearse: str, sequences: list[Patterns]) -> None:

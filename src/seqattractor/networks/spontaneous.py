@@ -37,6 +37,9 @@ TRANSIENT = 20  # steps that a run from a start may take until its transitions a
 _PAIRS = 4  # pairs of neurons, in multiples of their number, from which runs start in one round
 _ROUNDS = 10  # of pairs, at most
 _IN_VAIN = 3  # rounds in a row that find no new sequence, after which the search ends
+_SURE = 0.5  # of the transitions of a loop, at least
+_BRANCH = 3  # states of its own of a path that joins another sequence, at least
+_REBUILT = 5  # times a first pattern is rebuilt from the neurons that it activates
 _MOST_BYTES = 2**28  # of states that were seen
 
 
@@ -216,21 +219,26 @@ class _Seen:
     def memories(self) -> list[_Memory]:
         """Return the cycles and paths of sure transitions between states that were recalled."""
         following, sure = self._successors, self._sure[: len(self._known)]
+        decided = self._decided[: len(following)]
         recalled = np.zeros(len(following), dtype=np.bool_)
-        recalled[following[self._decided[: len(following)]]] = True
+        recalled[following[decided]] = True
         stem = recalled & sure
-        found = [self._loop(cycle) for cycle in _cycles(following, stem)]
+        found = [
+            self._loop(cycle)
+            for cycle in _cycles(following, recalled & decided)
+            if sure[cycle].mean() >= _SURE
+        ]
         taken = np.zeros(len(following), dtype=np.bool_)
         for memory in found:
             taken[memory.states] = True
         leads_to = np.zeros(len(following), dtype=np.bool_)
         leads_to[following[stem]] = True
         heads = np.flatnonzero(stem & ~leads_to)
-        paths = sorted((_path(s, following, stem) for s in heads), key=len, reverse=True)
+        paths = sorted((_path(int(s), following, decided) for s in heads), key=len, reverse=True)
         for path in paths:
             own = np.array([s for s in path if not taken[s]], dtype=np.int64)
-            # A noisy pattern that was recalled by chance joins the sequence at its next state.
-            if len(own) > 1:
+            # A noisy pattern that was recalled by chance joins the sequence soon after.
+            if len(own) >= (_BRANCH if len(own) < len(path) else 2):
                 taken[own] = True
                 found.append(self._open(np.array(path), own))
         return found
@@ -250,18 +258,20 @@ class _Seen:
         return _Memory(np.concatenate([first[None], context, newest]), False, own)
 
     def _first_pattern(self, head: int) -> Patterns:
-        """Return the pattern before all those of a state: of the starts that lead to it, and
-        patterns rebuilt from the neurons that they activate, the one that is surest.
+        """Return the pattern before all those of a state: of those rebuilt from the neurons that
+        the starts before it activate, the one at which most of them arrive.
         """
         N, known = self.net.n_features_in_, self._known
         before = np.flatnonzero((self._successors == head) & self._decided[: len(known)])
         states = known.states[before]
-        rebuilt = self.net._rebuild(states)
-        rebuilt[:, N:] = known.states[head][:-N]
-        candidates = np.concatenate([rebuilt, states])
-        fits = np.all(sure_transitions(self.net, candidates)[0] == known.states[head][-N:], axis=1)
-        least = np.abs((self.net.layers() or ())[0].fields(candidates)).min(axis=1)
-        return np.asarray(candidates[np.argmax(np.where(fits, least, -1.0))][:N])
+        for _ in range(_REBUILT):
+            rebuilt = self.net._rebuild(states)
+            rebuilt[:, N:] = known.states[head][:-N]
+            following = sure_transitions(self.net, rebuilt)[0]
+            fits = np.all(following == known.states[head][-N:], axis=1)
+            states = np.where(fits[:, None], rebuilt, states)
+        each, counts = np.unique(states[:, :N], axis=0, return_counts=True)
+        return np.asarray(each[np.argmax(counts)])
 
     def lead_into(self, found: list[_Memory]) -> Ids:
         """Return, for every state, the number of the sequence that it leads into, or -1."""
