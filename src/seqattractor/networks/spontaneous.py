@@ -37,7 +37,7 @@ TRANSIENT = 20  # steps that a run from a start may take until its transitions a
 _PAIRS = 4  # pairs of neurons, in multiples of their number, from which runs start in one round
 _ROUNDS = 10  # of pairs, at most
 _IN_VAIN = 3  # rounds in a row that find no new sequence, after which the search ends
-_SURE = 0.5  # of the transitions of a loop, at least
+_RARE = 0.01  # of the starts of the most frequent sequence, at least
 _BRANCH = 3  # states of its own of a path that joins another sequence, at least
 _REBUILT = 5  # times a first pattern is rebuilt from the neurons that it activates
 _MOST_BYTES = 2**28  # of states that were seen
@@ -127,22 +127,19 @@ def self_replay(net: SequenceMemory) -> SelfReplay:
             "has learned from what it has not."
         )
     incoming, outgoing = net._synapses()
-    seen, found = _Seen(net), list[_Memory]()
-    starts, vain = [seen.explore(_states_from(incoming, outgoing))], 0
-    found = seen.memories()
+    seen, vain = _Seen(net), 0
+    starts = [seen.explore(_states_from(incoming, outgoing))]
+    found = seen.memories(starts)
     for first, second in _similar_pairs(incoming, outgoing):
         if vain == _IN_VAIN or seen.n_bytes > _MOST_BYTES:
             break
         pairs = incoming[first] + incoming[second], outgoing[first] + outgoing[second]
         starts.append(seen.explore(_states_from(*pairs)))
-        before, found = len(found), seen.memories()
+        before, found = len(found), seen.memories(starts)
         vain = vain + 1 if len(found) <= before else 0
     found = _without_mirror_images(found)
-    belongs = seen.lead_into(found)
-    counts = np.bincount(
-        np.concatenate([belongs[first] for first in starts]) + 1, minlength=len(found) + 1
-    )[1:]
-    singles = belongs[starts[0]].reshape(2, -1) >= 0
+    counts = seen.count(starts, found)
+    singles = seen.lead_into(found)[starts[0]].reshape(2, -1) >= 0
     order = np.argsort(-counts, kind="stable")
     return SelfReplay(
         sequences=[found[m].patterns for m in order],
@@ -216,18 +213,27 @@ class _Seen:
             at = after if steps < TRANSIENT else after[sure]
         return first
 
-    def memories(self) -> list[_Memory]:
-        """Return the cycles and paths of sure transitions between states that were recalled."""
+    def memories(self, starts: list[Ids]) -> list[_Memory]:
+        """Return the cycles and paths that these starts lead into, without those that hardly any
+        of them does.
+        """
+        found = self._cycles_and_paths()
+        counts = self.count(starts, found)
+        return [m for m, n in zip(found, counts, strict=True) if n >= _RARE * counts.max()]
+
+    def count(self, starts: list[Ids], found: list[_Memory]) -> Ids:
+        """Return how many of the starts lead into each sequence."""
+        belongs = self.lead_into(found)[np.concatenate(starts)]
+        return np.bincount(belongs + 1, minlength=len(found) + 1)[1:]
+
+    def _cycles_and_paths(self) -> list[_Memory]:
+        """Return the cycles and paths of decided transitions between states that were recalled."""
         following, sure = self._successors, self._sure[: len(self._known)]
         decided = self._decided[: len(following)]
         recalled = np.zeros(len(following), dtype=np.bool_)
         recalled[following[decided]] = True
         stem = recalled & sure
-        found = [
-            self._loop(cycle)
-            for cycle in _cycles(following, recalled & decided)
-            if sure[cycle].mean() >= _SURE
-        ]
+        found = [self._loop(cycle) for cycle in _cycles(following, recalled & decided)]
         taken = np.zeros(len(following), dtype=np.bool_)
         for memory in found:
             taken[memory.states] = True
