@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 Rehearse = Literal["self", "cues", "patterns"]
 
+_TRIES = 3  # rounds of learning until everything is stored, at most
+
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Added(Result):
@@ -164,7 +166,10 @@ def _add(
         else:
             learned = _transitions([*earlier, *new], net.order_)
             with net._announced(callback) as report:
-                net._resume(learned, report)
+                for _ in range(_TRIES):
+                    net._resume(learned, report)
+                    if not net._wrong_units(learned).any():
+                        break
     forget_saved(net)
     if rehearse in ("cues", "patterns"):
         _save(net, rehearse, [*earlier, *new])
