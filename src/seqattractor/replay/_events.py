@@ -79,10 +79,12 @@ class ReplayTest(Result):
         The memory that was asked, or how many.
     names : list of str
         Of the sequences that events can follow.
-    events, expected : list of ndarray of bool, shape (bins, N)
-        The active cells of each event, and in each bin those that the memory (of several memories
-        most) recalls at the best speed, from the bin that predicts best of those up to 8 bins
-        before it (after it, if the speed is negative).
+    events : list of ndarray of bool, shape (bins, N)
+        The active cells of each event.
+    expected : list of ndarray of float, shape (bins, N)
+        What is recalled for each bin at the best speed: the fraction of all predictions in which
+        the cell is on. Each memory predicts from each active bin up to 8 bins before (after, if
+        the speed is negative).
 
     Examples
     --------
@@ -107,7 +109,7 @@ class ReplayTest(Result):
     memory: str
     names: list[str]
     events: list[NDArray[np.bool_]] = field(repr=False)
-    expected: list[NDArray[np.bool_]] = field(repr=False)
+    expected: list[NDArray[np.float64]] = field(repr=False)
 
     @property
     def tested(self) -> NDArray[np.bool_]:
@@ -390,7 +392,7 @@ class _Found:
     speed: int
     null_mean: float
     null_sd: float
-    expected: NDArray[np.bool_]
+    expected: NDArray[np.float64]
     followed: int = 0
     start: int = 0
 
@@ -453,7 +455,7 @@ def _test_one(
     """
     pairs = pairs_of(at)
     if len(at) < FEWEST_BINS or not len(pairs.a):
-        return _Found(np.nan, 1.0, 0, np.nan, np.nan, np.zeros(event.shape, dtype=bool))
+        return _Found(np.nan, 1.0, 0, np.nan, np.nan, np.zeros(event.shape))
     bins = event[at] > 0
     table = correlations(predicted, bins)
     orders = random_orders(len(at), n_shuffles, rng)
@@ -475,7 +477,7 @@ def _test_one(
         scores = np.concatenate(each)
     own, others = scores[0], scores[1:]
     exceed = int((others >= own - 1e-9).sum())
-    expected = _expected(predicted.mean(axis=0) > 0.5, table, at, speed, event.shape)
+    expected = _expected(predicted, at, speed, event.shape)
     followed, start = _place(event, at, speed, stored) if stored else (0, 0)
     p = (1 + exceed) / (1 + n_shuffles)
     return _Found(
@@ -484,21 +486,15 @@ def _test_one(
 
 
 def _expected(
-    predicted: NDArray[np.bool_],
-    table: NDArray[np.float64],
-    at: NDArray[np.int64],
-    speed: int,
-    shape: tuple[int, ...],
-) -> NDArray[np.bool_]:
-    """What the memory recalls for each bin from the bin before it that predicts best."""
+    predicted: NDArray[np.bool_], at: NDArray[np.int64], speed: int, shape: tuple[int, ...]
+) -> NDArray[np.float64]:
+    """The fraction of all predictions for each bin at this speed in which each cell is on."""
     pairs = pairs_of(at)
     source, target = (pairs.a, pairs.b) if speed > 0 else (pairs.b, pairs.a)
-    after = abs(speed) * pairs.lag - 1
-    fit = np.bincount(source, table[source, after, target], minlength=len(at))
-    last = np.argsort(fit[source], kind="stable")  # of several predictions the last one stays
-    expected = np.zeros(shape, dtype=bool)
-    expected[at[target[last]]] = predicted[source[last], after[last]]
-    return expected
+    expected, each = np.zeros(shape), predicted.mean(axis=0)
+    np.add.at(expected, at[target], each[source, abs(speed) * pairs.lag - 1])
+    many = np.bincount(at[target], minlength=len(expected))
+    return np.asarray(expected / np.maximum(many, 1)[:, None])
 
 
 def _place(
