@@ -80,10 +80,10 @@ def test_events_that_are_too_short_or_silent_are_named_and_not_tested(learned):
     assert np.isnan(found.scores[:3]).all()
     assert found.p_values[:3].tolist() == found.q_values[:3].tolist() == [1, 1, 1]
     assert found.significant().tolist() == [False, False, False, True]
-    assert "3 events have fewer than 3 active bins" in found.describe()
+    assert "Not tested, with fewer than 3 active bins: 3 events." in found.describe()
     assert [row.get("follows") for row in found.rows()][:3] == [None] * 3
     nothing = sa.replay.test(net, events[:3], n_shuffles=10, rng=0)
-    assert nothing.describe().startswith("No event has the 3 active bins")
+    assert nothing.describe().startswith("No event was tested: none has 3 bins")
     assert not nothing.significant().any()
 
 
@@ -137,7 +137,7 @@ def test_several_memories_are_asked_together(learned):
         "3 memories (LookupMemory)",
     )
     assert (both.expected[0] >= alone.expected[0] * 2 / 3 - 1e-12).all()  # what two of them recall
-    assert "as 3 memories (LookupMemory) learned" in both.describe()
+    assert "in the order that 3 memories (LookupMemory) learned" in both.describe()
     with pytest.raises(ValueError, match="memory is an empty list"):
         sa.replay.test([], [event])
     with pytest.raises(ValueError, match="only a network of order 1"):

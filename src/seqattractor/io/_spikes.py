@@ -400,9 +400,11 @@ def _of_some_length(epochs: Epochs, width: float, what: Path | str) -> Epochs:
         return epochs
     out = np.flatnonzero(~lasting)
     short = f"shorter than half a bin of {width:g} s, or without a start or an end"
+    if not len(lasting):
+        raise ValueError(f"{what} has no epochs in this table or file; choose another.")
     if not lasting.any():
-        why = f"all are {short}" if len(lasting) else "choose others"
-        raise ValueError(f"{what} has {len(lasting)} epochs, and none that can be used; {why}.")
+        many = f"{len(lasting)} epochs, and none that can be used"
+        raise ValueError(f"{what} has {many}; all are {short}.")
     left_out = (
         f"{len(out)} of {len(lasting)} epochs of {what} were left out (the first is "
         f"{brief(epochs.names[out[0]])[1:-1]})"

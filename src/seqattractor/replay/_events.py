@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.stats import false_discovery_control
 
 from seqattractor._checks import check_choice, check_count, check_kind, check_number
-from seqattractor._faces import Result
+from seqattractor._faces import Result, plural
 from seqattractor.engine.exact.workers import count_jobs
 from seqattractor.io._pynapple import pynapple
 from seqattractor.networks.base import SequenceMemory, check_learned
@@ -232,7 +232,7 @@ class ReplayTest(Result):
         """Describe how many events are replay, and what may and may not be concluded from it."""
         n, found = int(self.tested.sum()), self.significant()
         if not n:
-            return f"No event has the {FEWEST_BINS} active bins that a test needs."
+            return f"No event was tested: none has {FEWEST_BINS} bins with spikes."
         forward = int((found & (self.speeds > 0)).sum())
         alone = int((self.p_values[self.tested] <= 0.05).sum())
         short = len(self.scores) - n
@@ -245,13 +245,14 @@ class ReplayTest(Result):
         )
         if short:
             text += (
-                f"{short} events have fewer than {FEWEST_BINS} active bins and were not tested. "
+                f"Not tested, with fewer than {FEWEST_BINS} active bins: {plural(short, 'event')}. "
             )
         return text + (
-            f"A small p value means that the bins of an event follow each other as {self.memory} "
-            "learned, better than this null explains. It says nothing about what the animal "
-            "did or thought, and a large one does not show that there is no replay: short events "
-            "with few spikes are often missed."
+            "A small p value means that the bins of an event follow each other in the order that "
+            f"{self.memory} learned, better than this null explains. It shows neither what the "
+            "animal did or thought, nor that the sequence was learned in these laps; and a large "
+            "one does not show that there is no replay: short events with few spikes are often "
+            "missed."
         )
 
 
@@ -286,14 +287,15 @@ def test(
     events : Sequences, list of E arrays of shape (bins, N), or pynapple.TsGroup
         Numbers of spikes, or +-1 patterns, of the same cells in the same order; or spikes, with
         `epochs` and `bin_size`. The statistic asks only whether a cell is on in a bin, as +-1
-        patterns say; the null "poisson" takes the rates from numbers of spikes if it can.
+        patterns say; the null "poisson" takes numbers of spikes if they are known.
     n_shuffles : int
         Of each event.
     null : {"order", "cells", "circular", "poisson"}
         "order": the same bins in another order. "cells": the cells are renamed. "circular": the
-        spikes of each cell are rotated in time. "poisson": Poisson spikes with the mean rate of
-        each cell and the population rate of each bin. The last three take longer, since the memory
-        runs from every shuffle.
+        spikes of each cell are rotated in time. "poisson": Poisson spikes of independent cells,
+        given the number of spikes of each cell and of each bin, so that bursts of the population
+        remain and those of single cells do not: where cells fire in bursts, take another null. The
+        last three take longer, since the memory runs from every shuffle.
     max_speed : int
         The highest speed that is tried, in stored patterns per bin.
     sequences : Sequences, optional
