@@ -112,8 +112,8 @@ def test_p_values_of_events_without_order_are_uniform():
         assert low <= (p <= level + 1e-9).sum() <= high
 
 
-def test_so_are_p_values_of_cells_that_fire_independently_if_spikes_are_dealt_out_again():
-    """Given the numbers of spikes of cells and of bins, each way to deal them out is as probable."""
+def test_independent_cells_pass_no_more_often_than_the_level_where_spikes_are_dealt_out_again():
+    """Given the spikes of each cell and bin, every way to deal them out is equally probable."""
     rng = np.random.default_rng(7)
     net, _ = random_network(rng, 15, 20)
     rates = [np.outer(rng.gamma(1, 1, 8), rng.gamma(1, 0.25, 15)) for _ in range(400)]

@@ -136,7 +136,11 @@ def replay_event(tested: Any, event: int, *, order: Any = None, ax: Axes | None 
     edges = np.arange(len(shown) + 1), np.arange(N + 1)
     given = {"vmin": 0, "vmax": max(expected.max(initial=0), 1e-9), "linewidth": 0}
     ax.pcolormesh(*edges, expected[:, order].T, cmap=shade, rasterized=True, **given)
-    key = {"color": BLUE, "alpha": 0.6, "label": "recalled (darker: in more predictions)"}
+    key: dict[str, Any] = {
+        "color": BLUE,
+        "alpha": 0.6,
+        "label": "recalled (darker: in more predictions)",
+    }
     ax.add_patch(mpl.patches.Rectangle((0, 0), 0, 0, linewidth=0, **key))  # a mesh has no key
     bins, rows = np.nonzero(shown[:, order])
     ax.plot(
