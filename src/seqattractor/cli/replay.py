@@ -51,7 +51,7 @@ Examples:
     type=click.Choice(NULLS),
     default="order",
     help="What is shuffled: the order of bins, the names of cells, each cell in time (circular), "
-    "or the spikes, as if cells fired by chance at their rates (poisson).",
+    "or the spikes, of which each cell and each bin keeps its number (poisson).",
 )
 @_option("--shuffles", type=COUNT, default=500, help="Of each event.")
 @_option("--max-speed", type=COUNT, default=7, help="Highest speed, in patterns per bin.")

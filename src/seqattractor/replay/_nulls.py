@@ -35,7 +35,8 @@ def poisson(counts: NDArray[np.int64], n: int, rng: np.random.Generator) -> Vari
 
     This is how Poisson spikes of independent cells are distributed, given these numbers, if the
     rate of each cell is its mean rate times the population rate of the bin. P values are then
-    exact, as they are not where rates that are estimated from the event draw new spikes.
+    exact, as they are not where rates that are estimated from the event draw new spikes. Of +-1
+    patterns each active bin counts as one spike.
     """
     bins, cells = np.nonzero(counts)
     many = counts[bins, cells].astype(np.int64)
