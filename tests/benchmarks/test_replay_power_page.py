@@ -29,7 +29,8 @@ def test_every_part_is_shown_once():
 
 
 def test_every_condition_and_method_was_measured_on_held_out_seeds(script, saved):
-    assert saved["settings"]["first_seed"] == script.FIRST_SEED >= 1000
+    assert saved["settings"]["first_seed"] == script.FIRST_SEED >= 2000
+    assert saved["settings"]["first_of_nulls"] == script.FIRST_OF_NULLS >= 6000
     for name, _, events, n_recordings, methods in script.conditions():
         assert set(saved["cells"][name]) == set(methods), name
         for cell in saved["cells"][name].values():

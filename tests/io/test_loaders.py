@@ -198,7 +198,7 @@ def test_epochs_have_names_and_a_table_that_is_none_is_rejected(tmp_path):
         ),
         ("begin,until\n0,1\n", "line 1 of .*laps.csv has no start and end"),
         ("0,0.01\n", "0 epochs|1 epochs, and none that can be used"),
-        ("# nothing\n", "0 epochs, and none that can be used"),
+        ("# nothing\n", "has no epochs; an epoch is a line with a start and an end"),
     ):
         laps.write_text(text)
         with pytest.raises(ValueError, match=match):

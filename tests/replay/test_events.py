@@ -44,11 +44,19 @@ def test_direction_speed_sequence_and_start_of_an_event_are_found(learned, seque
     assert (row["follows"], row["from_pattern"]) == (X.names[sequence], found.starts[0])
 
 
-def test_an_event_that_is_replay_is_recalled_from_one_of_its_bins(learned):
+def test_an_event_that_is_replay_is_recalled_from_its_bins(learned):
     net, X = learned
     event = part(X, 0, 3, 8, 2)
     [expected] = sa.replay.test(net, [event], rng=0, n_shuffles=50).expected
-    assert (expected[1:] == (event[1:] > 0)).mean() > 0.99
+    assert not expected[0].any()  # there is no bin before it
+    assert (expected[1:] == event[1:]).all()
+    missed = event.copy()
+    missed[0] = 0
+    missed[0, X.split()[1][20] > 0] = 1  # a bin of another sequence predicts something else
+    [expected] = sa.replay.test(net, [missed], rng=0, n_shuffles=50).expected
+    for b in range(2, 8):
+        assert (expected[b, event[b] > 0] >= (b - 1) / b - 1e-12).all()
+        assert expected[b].sum() == pytest.approx(3)
 
 
 def test_silent_bins_between_active_ones_keep_the_time(learned):
@@ -72,10 +80,10 @@ def test_events_that_are_too_short_or_silent_are_named_and_not_tested(learned):
     assert np.isnan(found.scores[:3]).all()
     assert found.p_values[:3].tolist() == found.q_values[:3].tolist() == [1, 1, 1]
     assert found.significant().tolist() == [False, False, False, True]
-    assert "3 events have fewer than 3 active bins" in found.describe()
+    assert "Not tested, with fewer than 3 active bins: 3 events." in found.describe()
     assert [row.get("follows") for row in found.rows()][:3] == [None] * 3
     nothing = sa.replay.test(net, events[:3], n_shuffles=10, rng=0)
-    assert nothing.describe().startswith("No event has the 3 active bins")
+    assert nothing.describe().startswith("No event was tested: none has 3 bins")
     assert not nothing.significant().any()
 
 
@@ -128,8 +136,8 @@ def test_several_memories_are_asked_together(learned):
         2,
         "3 memories (LookupMemory)",
     )
-    assert (both.expected[0] == alone.expected[0]).all()  # what most of them recall
-    assert "as 3 memories (LookupMemory) learned" in both.describe()
+    assert (both.expected[0] >= alone.expected[0] * 2 / 3 - 1e-12).all()  # what two of them recall
+    assert "in the order that 3 memories (LookupMemory) learned" in both.describe()
     with pytest.raises(ValueError, match="memory is an empty list"):
         sa.replay.test([], [event])
     with pytest.raises(ValueError, match="only a network of order 1"):

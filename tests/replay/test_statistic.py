@@ -112,6 +112,32 @@ def test_p_values_of_events_without_order_are_uniform():
         assert low <= (p <= level + 1e-9).sum() <= high
 
 
+def test_independent_cells_pass_no_more_often_than_the_level_where_spikes_are_dealt_out_again():
+    """Given the spikes of each cell and bin, every way to deal them out is equally probable."""
+    rng = np.random.default_rng(7)
+    net, _ = random_network(rng, 15, 20)
+    rates = [np.outer(rng.gamma(1, 1, 8), rng.gamma(1, 0.25, 15)) for _ in range(400)]
+    events = [rng.poisson(each) for each in rates]
+    tested = sa.replay.test(net, events, null="poisson", n_shuffles=19, max_speed=2, rng=8)
+    p = tested.p_values[tested.tested]
+    assert len(p) > 300
+    for level in (0.05, 0.1, 0.25, 0.5):
+        assert (p <= level + 1e-9).sum() <= binom.ppf(1 - 1e-4, len(p), level)
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_spikes_that_are_dealt_out_again_are_as_many_in_each_bin_and_of_each_cell(seed):
+    rng = np.random.default_rng(seed)
+    event = rng.poisson(rng.uniform(0.05, 1), rng.integers(1, 9, 2))
+    drawn = DRAWN["poisson"](event, 5, rng).astype(int)
+    for axis in (1, 2):  # two spikes of one cell in one bin are one activity
+        many = event.sum(axis=axis - 1)
+        active = drawn.sum(axis=axis)
+        assert (active <= many).all()
+        assert (active[:, many <= 1] == many[many <= 1]).all()
+        assert (active[:, many > 0] > 0).all()
+
+
 def test_p_values_adjusted_for_the_number_of_events_are_those_of_benjamini_and_hochberg():
     rng = np.random.default_rng(5)
     net, _ = random_network(rng, 15, 20)

@@ -51,7 +51,7 @@ Examples:
     type=click.Choice(NULLS),
     default="order",
     help="What is shuffled: the order of bins, the names of cells, each cell in time (circular), "
-    "or Poisson spikes with the same rates.",
+    "or the spikes, of which each cell and each bin keeps its number (poisson).",
 )
 @_option("--shuffles", type=COUNT, default=500, help="Of each event.")
 @_option("--max-speed", type=COUNT, default=7, help="Highest speed, in patterns per bin.")
@@ -67,8 +67,8 @@ Examples:
     multiple=True,
     metavar="FILE",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Write what the ending says: a report (.html), a table of the events (.csv), or a copy of "
-    "the session with such a table (.nwb). May be repeated.",
+    help="Write a report (.html), a table of the events (.csv), or a copy of the session with such "
+    "a table (.nwb). May be repeated.",
 )
 @_option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 def command(

@@ -233,6 +233,8 @@ def read_epochs(path: Path, recording: Path, column: str | None = None) -> Epoch
             raise TooLargeError(
                 f"{path} has more than {MAX_FRAMES} epochs, more than can be stored."
             )
+    if not starts:
+        raise ValueError(f"{path} has no epochs; an epoch is a line with a start and an end.")
     found = labels if len(labels) == len(starts) else None
     if column is not None and found is None:
         raise ValueError(
@@ -400,9 +402,11 @@ def _of_some_length(epochs: Epochs, width: float, what: Path | str) -> Epochs:
         return epochs
     out = np.flatnonzero(~lasting)
     short = f"shorter than half a bin of {width:g} s, or without a start or an end"
+    if not len(lasting):
+        raise ValueError(f"{what} has no epochs in this table; choose another.")
     if not lasting.any():
-        why = f"all are {short}" if len(lasting) else "choose others"
-        raise ValueError(f"{what} has {len(lasting)} epochs, and none that can be used; {why}.")
+        many = f"{len(lasting)} epochs, and none that can be used"
+        raise ValueError(f"{what} has {many}; all are {short}.")
     left_out = (
         f"{len(out)} of {len(lasting)} epochs of {what} were left out (the first is "
         f"{brief(epochs.names[out[0]])[1:-1]})"

@@ -98,7 +98,8 @@ def replay_p_values(tested: Any, *, ax: Axes | None = None) -> Axes:
 
 @draws
 def replay_event(tested: Any, event: int, *, order: Any = None, ax: Axes | None = None) -> Axes:
-    """Draw the active cells of each bin of an event, on what the memory recalls from other bins.
+    """Draw the active cells of each bin of an event, on what the memory recalls from other bins:
+    the darker the shade, the more of its predictions have the cell on.
 
     Parameters
     ----------
@@ -125,30 +126,32 @@ def replay_event(tested: Any, event: int, *, order: Any = None, ax: Axes | None 
     if order is None:
         # By the middle of the time in which each is expected; the others on top.
         on = expected.sum(axis=0)
-        middle = (expected * np.arange(len(expected))[:, None]).sum(axis=0) / np.maximum(on, 1)
+        middle = np.arange(len(expected)) @ expected / np.where(on > 0, on, 1)
         order = np.lexsort((middle * np.sign(tested.speeds[event] or 1), on == 0))
     order = np.asarray(order)
     if sorted(order.tolist()) != list(range(N)):
         raise ValueError(f"order must name each of the {N} cells once.")
     ax = axes_or_new(ax)
-    shade = np.ma.masked_equal(expected[:, order].T.astype(float), 0)
+    shade = mpl.colors.LinearSegmentedColormap.from_list("shade", [(BLUE, 0.0), (BLUE, 0.6)])
     edges = np.arange(len(shown) + 1), np.arange(N + 1)
-    ax.pcolormesh(*edges, shade, cmap=mpl.colors.ListedColormap([BLUE]), alpha=0.35, linewidth=0)
+    given = {"vmin": 0, "vmax": max(expected.max(initial=0), 1e-9), "linewidth": 0}
+    ax.pcolormesh(*edges, expected[:, order].T, cmap=shade, rasterized=True, **given)
+    key: dict[str, Any] = {
+        "color": BLUE,
+        "alpha": 0.6,
+        "label": "recalled (darker: in more predictions)",
+    }
+    ax.add_patch(mpl.patches.Rectangle((0, 0), 0, 0, linewidth=0, **key))  # a mesh has no key
     bins, rows = np.nonzero(shown[:, order])
-    for hit, color, label in (
-        (True, mpl.rcParams["text.color"], "spikes, expected"),
-        (False, ORANGE, "spikes, not expected"),
-    ):
-        chosen = expected[:, order][bins, rows] == hit
-        ax.plot(
-            bins[chosen] + 0.5,
-            rows[chosen] + 0.5,
-            "|",
-            color=color,
-            markersize=4,
-            markeredgewidth=1.2,
-            label=label,
-        )
+    ax.plot(
+        bins + 0.5,
+        rows + 0.5,
+        "|",
+        color=mpl.rcParams["text.color"],
+        markersize=4,
+        markeredgewidth=1.2,
+        label="spikes",
+    )
     p = tested.p_values[event]
     ax.xaxis.set_major_locator(MaxNLocator(5, integer=True))
     ax.set(

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.stats import false_discovery_control
 
 from seqattractor._checks import check_choice, check_count, check_kind, check_number
-from seqattractor._faces import Result
+from seqattractor._faces import Result, plural
 from seqattractor.engine.exact.workers import count_jobs
 from seqattractor.io._pynapple import pynapple
 from seqattractor.networks.base import SequenceMemory, check_learned
@@ -79,10 +79,12 @@ class ReplayTest(Result):
         The memory that was asked, or how many.
     names : list of str
         Of the sequences that events can follow.
-    events, expected : list of ndarray of bool, shape (bins, N)
-        The active cells of each event, and in each bin those that the memory (of several memories
-        most) recalls at the best speed, from the bin that predicts best of those up to 8 bins
-        before it (after it, if the speed is negative).
+    events : list of ndarray of bool, shape (bins, N)
+        The active cells of each event.
+    expected : list of ndarray of float, shape (bins, N)
+        What is recalled for each bin at the best speed: the fraction of all predictions in which
+        the cell is on. Each memory predicts from each active bin up to 8 bins before (after, if
+        the speed is negative).
 
     Examples
     --------
@@ -107,7 +109,7 @@ class ReplayTest(Result):
     memory: str
     names: list[str]
     events: list[NDArray[np.bool_]] = field(repr=False)
-    expected: list[NDArray[np.bool_]] = field(repr=False)
+    expected: list[NDArray[np.float64]] = field(repr=False)
 
     @property
     def tested(self) -> NDArray[np.bool_]:
@@ -230,7 +232,7 @@ class ReplayTest(Result):
         """Describe how many events are replay, and what may and may not be concluded from it."""
         n, found = int(self.tested.sum()), self.significant()
         if not n:
-            return f"No event has the {FEWEST_BINS} active bins that a test needs."
+            return f"No event was tested: none has {FEWEST_BINS} bins with spikes."
         forward = int((found & (self.speeds > 0)).sum())
         alone = int((self.p_values[self.tested] <= 0.05).sum())
         short = len(self.scores) - n
@@ -243,13 +245,14 @@ class ReplayTest(Result):
         )
         if short:
             text += (
-                f"{short} events have fewer than {FEWEST_BINS} active bins and were not tested. "
+                f"Not tested, with fewer than {FEWEST_BINS} active bins: {plural(short, 'event')}. "
             )
         return text + (
-            f"A small p value means that the bins of an event follow each other as {self.memory} "
-            "learned, better than this null explains. It says nothing about what the animal "
-            "did or thought, and a large one does not show that there is no replay: short events "
-            "with few spikes are often missed."
+            "A small p value means that the bins of an event follow each other in the order that "
+            f"{self.memory} learned, better than this null explains. It shows neither what the "
+            "animal did or thought, nor that the sequence was learned in these laps; and a large "
+            "one does not show that there is no replay: short events with few spikes are often "
+            "missed."
         )
 
 
@@ -284,14 +287,15 @@ def test(
     events : Sequences, list of E arrays of shape (bins, N), or pynapple.TsGroup
         Numbers of spikes, or +-1 patterns, of the same cells in the same order; or spikes, with
         `epochs` and `bin_size`. The statistic asks only whether a cell is on in a bin, as +-1
-        patterns say; the null "poisson" takes the rates from numbers of spikes if it can.
+        patterns say; the null "poisson" takes numbers of spikes if they are known.
     n_shuffles : int
         Of each event.
     null : {"order", "cells", "circular", "poisson"}
         "order": the same bins in another order. "cells": the cells are renamed. "circular": the
-        spikes of each cell are rotated in time. "poisson": Poisson spikes with the mean rate of
-        each cell and the population rate of each bin. The last three take longer, since the memory
-        runs from every shuffle.
+        spikes of each cell are rotated in time. "poisson": Poisson spikes of independent cells,
+        given the number of spikes of each cell and of each bin, so that bursts of the population
+        remain and those of single cells do not: where cells fire in bursts, take another null. The
+        last three take longer, since the memory runs from every shuffle.
     max_speed : int
         The highest speed that is tried, in stored patterns per bin.
     sequences : Sequences, optional
@@ -390,7 +394,7 @@ class _Found:
     speed: int
     null_mean: float
     null_sd: float
-    expected: NDArray[np.bool_]
+    expected: NDArray[np.float64]
     followed: int = 0
     start: int = 0
 
@@ -453,7 +457,7 @@ def _test_one(
     """
     pairs = pairs_of(at)
     if len(at) < FEWEST_BINS or not len(pairs.a):
-        return _Found(np.nan, 1.0, 0, np.nan, np.nan, np.zeros(event.shape, dtype=bool))
+        return _Found(np.nan, 1.0, 0, np.nan, np.nan, np.zeros(event.shape))
     bins = event[at] > 0
     table = correlations(predicted, bins)
     orders = random_orders(len(at), n_shuffles, rng)
@@ -475,7 +479,7 @@ def _test_one(
         scores = np.concatenate(each)
     own, others = scores[0], scores[1:]
     exceed = int((others >= own - 1e-9).sum())
-    expected = _expected(predicted.mean(axis=0) > 0.5, table, at, speed, event.shape)
+    expected = _expected(predicted, at, speed, event.shape)
     followed, start = _place(event, at, speed, stored) if stored else (0, 0)
     p = (1 + exceed) / (1 + n_shuffles)
     return _Found(
@@ -484,21 +488,15 @@ def _test_one(
 
 
 def _expected(
-    predicted: NDArray[np.bool_],
-    table: NDArray[np.float64],
-    at: NDArray[np.int64],
-    speed: int,
-    shape: tuple[int, ...],
-) -> NDArray[np.bool_]:
-    """What the memory recalls for each bin from the bin before it that predicts best."""
+    predicted: NDArray[np.bool_], at: NDArray[np.int64], speed: int, shape: tuple[int, ...]
+) -> NDArray[np.float64]:
+    """The fraction of all predictions for each bin at this speed in which each cell is on."""
     pairs = pairs_of(at)
     source, target = (pairs.a, pairs.b) if speed > 0 else (pairs.b, pairs.a)
-    after = abs(speed) * pairs.lag - 1
-    fit = np.bincount(source, table[source, after, target], minlength=len(at))
-    last = np.argsort(fit[source], kind="stable")  # of several predictions the last one stays
-    expected = np.zeros(shape, dtype=bool)
-    expected[at[target[last]]] = predicted[source[last], after[last]]
-    return expected
+    expected, each = np.zeros(shape), predicted.mean(axis=0)
+    np.add.at(expected, at[target], each[source, abs(speed) * pairs.lag - 1])
+    many = np.bincount(at[target], minlength=len(expected))
+    return np.asarray(expected / np.maximum(many, 1)[:, None])
 
 
 def _place(

@@ -31,9 +31,20 @@ def circular(counts: NDArray[np.int64], n: int, rng: np.random.Generator) -> Var
 
 
 def poisson(counts: NDArray[np.int64], n: int, rng: np.random.Generator) -> Variants:
-    """Poisson spikes with the mean rate of each cell, times the population rate of each bin."""
-    rates = np.outer(counts.sum(axis=1), counts.sum(axis=0)) / max(counts.sum(), 1)
-    return np.asarray(rng.poisson(rates, (n, *counts.shape)) > 0)
+    """The spikes dealt out again, so that each cell and each bin has as many as before.
+
+    This is how Poisson spikes of independent cells are distributed, given these numbers, if the
+    rate of each cell is its mean rate times the population rate of the bin. P values are then
+    exact, as they are not where rates that are estimated from the event draw new spikes. Of +-1
+    patterns each active bin counts as one spike.
+    """
+    bins, cells = np.nonzero(counts)
+    many = counts[bins, cells].astype(np.int64)
+    bins, cells = np.repeat(bins, many), np.repeat(cells, many)
+    variants = np.zeros((n, *counts.shape), dtype=bool)
+    dealt = rng.permuted(np.broadcast_to(cells, (n, len(cells))), axis=1)
+    variants[np.arange(n)[:, None], bins, dealt] = True
+    return variants
 
 
 DRAWN: dict[str, Draw] = {"cells": cells, "circular": circular, "poisson": poisson}
@@ -45,6 +56,6 @@ WORDS = {
     "order": "the same bins in random order",
     "cells": "the same event with its cells renamed at random",
     "circular": "the same event with the spikes of each cell rotated in time by a shift of its own",
-    "poisson": "Poisson spikes with the same mean rate of each cell "
-    "and the same population rate in each bin",
+    "poisson": "Poisson spikes of independent cells, given the number of spikes of each cell and "
+    "of each bin",
 }

@@ -31,7 +31,7 @@ def replay_page(analysis: ReplayAnalysis) -> str:
     p_values = picture(partial(_figure, histogram), "p values of all events")
     predicted = picture(partial(_figure, laps.plot), "Prediction of laps that were left out")
     shown = _chosen(analysis)
-    words = "Events with the smallest p values: active cells, and what the network recalls (shaded)"
+    words = "Events with the smallest p values: active cells, on what the networks recall (shaded)"
     rasters = [picture(partial(event_figure, tested, shown), words)] if len(shown) else []
     sections = [
         Section("laps", "Is there a sequence in the laps?", laps.describe(), pictures=[predicted]),
@@ -111,8 +111,11 @@ def _table(analysis: ReplayAnalysis) -> Table:
         "p": "{p:.2g}",
         "q": "{q:.2g}",
         "speed": "{speed:+d}",
+        "follows": "{follows}",
         "from pattern": "{from_pattern}",
     }
+    if len(analysis.learned.names) == 1:
+        del columns["follows"]
     shown = f"The first {_ROWS} of {len(rows)} events; -o table.csv has all of them. "
     caption = (shown if len(rows) > _ROWS else "") + (
         "Speed: stored patterns per bin, negative in reverse. From pattern: where in the consensus "
@@ -126,4 +129,4 @@ def _words(row: Mapping[str, Any]) -> dict[str, Any]:
     tested = row["score"] == row["score"]
     score = f"{row['score']:.2f}" if tested else "not tested"
     place = row["from_pattern"] if tested else "–"
-    return {**row, "score": score, "from_pattern": place}
+    return {**row, "score": score, "from_pattern": place, "follows": row["follows"] or "–"}

@@ -131,8 +131,8 @@ class ReplayAnalysis(Result):
             f"{plural(len(self.nets), 'network')} of {net.n_features_in_} visible and "
             f"{net.n_hidden_} hidden threshold neurons (SequenceAttractor, {settings}, "
             f"random_state = {self.seed}{each}) learned the consensus in {_range(epochs)} epochs, "
-            f"{done} of {len(self.nets)} without an error left; each stores at least {right:.1%} "
-            "of the transitions."
+            f"{done} of {len(self.nets)} without an error left; each stores at least "
+            f"{100 * right:.1f} % of the transitions."
         )
         return [text if len(self.nets) == 1 else f"{text} Their correlations were averaged."]
 
@@ -155,9 +155,8 @@ class ReplayAnalysis(Result):
             f"Null: {WORDS[found.null]}, {found.n_shuffles} shuffles of each event, each with the "
             "same search over speeds and directions; p = (1 + number of shuffles that score as "
             f"high) / (1 + {found.n_shuffles}).",
-            f"{plural(short, 'event')} with fewer than {FEWEST_BINS} bins with spikes "
-            f"{_were(short)} not tested. p values of the other {tested} were adjusted by Benjamini "
-            "and Hochberg (q), and events with q <= 0.05 called replay.",
+            f"{_untested(short)}The p values of {plural(tested, 'event')} were adjusted by "
+            "Benjamini and Hochberg (q), and events with q <= 0.05 called replay.",
             f"seqattractor {__version__}, seed {self.seed}.",
         ]
 
@@ -247,10 +246,13 @@ def _ms(seconds: float) -> str:
 
 
 def _range(lengths: NDArray[np.int64]) -> str:
-    """The least and the largest number."""
-    return f"{lengths.min()} to {lengths.max()}"
+    """The least and the largest number, or the one that all are."""
+    low, high = lengths.min(), lengths.max()
+    return f"{low}" if low == high else f"{low} to {high}"
 
 
-def _were(number: int) -> str:
-    """The verb for a number of things."""
-    return "was" if number == 1 else "were"
+def _untested(short: int) -> str:
+    """A sentence on events that are too short, if there are any."""
+    were = "was" if short == 1 else "were"
+    each = f"{plural(short, 'event')} with fewer than {FEWEST_BINS} bins with spikes {were}"
+    return f"{each} not tested. " if short else ""
