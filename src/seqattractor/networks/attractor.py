@@ -26,7 +26,7 @@ from seqattractor.engine.grid import InSteps, held_steps, hold_steps, in_steps, 
 from seqattractor.engine.problem import Learned, Problem, ProgressCallback
 from seqattractor.networks.base import check_learned
 from seqattractor.networks.choose_hidden import check_size, fit_smallest, given_size
-from seqattractor.networks.online import OnlineMemory, Weights, split_bias
+from seqattractor.networks.online import OnlineMemory, WayBack, Weights, pseudo_inverse, split_bias
 from seqattractor.networks.traits import Layer, Traits
 from seqattractor.noise import Seed, as_generator
 from seqattractor.sequences import Patterns, Transitions
@@ -293,8 +293,12 @@ class SequenceAttractor(OnlineMemory):
     def _synapses(self) -> tuple[Weights, Weights]:
         return self.U_, self.V_.T
 
-    def _rebuild(self, states: Patterns) -> Patterns:
-        return as_signs(self._hidden_states(states) @ self.U_ >= 0)
+    def _way_back(self) -> WayBack:
+        """P tells which hidden states were to precede the pattern, eq. (4), and the pseudo-inverse
+        of U from which visible ones they follow.
+        """
+        inverse = pseudo_inverse(self.U_)
+        return lambda _, x_next: as_signs(self.hidden_targets(x_next[None]) @ inverse >= 0)
 
     _fewest_hidden = 1  # that a search tries
 

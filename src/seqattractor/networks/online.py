@@ -5,7 +5,7 @@ epochs (`fit`).
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -18,6 +18,7 @@ from seqattractor.networks.base import SequenceMemory
 from seqattractor.sequences import Patterns, Transitions
 
 Weights = NDArray[np.float64]
+WayBack = Callable[[Patterns, Patterns], Patterns]
 
 
 class OnlineMemory(SequenceMemory):
@@ -177,9 +178,9 @@ class OnlineMemory(SequenceMemory):
         """
         raise NotImplementedError
 
-    def _rebuild(self, states: Patterns) -> Patterns:
-        """Return, for each state, the one that suits the neurons best which it activates: (B, order
-        * N), in the same shape.
+    def _way_back(self) -> WayBack:
+        """Return a function of some states, (B, order * N), and a pattern to which they lead, (N,):
+        the states from which the weights say that the pattern was learned.
         """
         raise NotImplementedError
 
@@ -222,3 +223,12 @@ class OnlineMemory(SequenceMemory):
 def split_bias(weights: Weights) -> tuple[Weights, Weights]:
     """Split off the biases, the last column of some weights: (M, N + 1) -> (M, N) and (M,)."""
     return np.ascontiguousarray(weights[:, :-1]), weights[:, -1].copy()
+
+
+def pseudo_inverse(weights: Weights, ridge: float = 0.1) -> Weights:
+    """Return what z, (B, M), is multiplied by to find states x, (B, N), whose fields U x have the
+    signs of z: U (U'U + ridge * mean of its diagonal)^-1, shape (M, N).
+    """
+    gram = weights.T @ weights
+    gram[np.diag_indices_from(gram)] += ridge * np.trace(gram) / len(gram)
+    return np.asarray(np.linalg.solve(gram, weights.T).T)

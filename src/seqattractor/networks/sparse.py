@@ -29,7 +29,7 @@ from seqattractor.engine.sparse.engine import learn_sparse
 from seqattractor.engine.sparse.rule import PROTOTYPE, Epoch, SparseSettings, SparseState
 from seqattractor.engine.sparse.schedule import Schedule
 from seqattractor.networks.choose_hidden import LADDER, check_size, fit_smallest, given_size
-from seqattractor.networks.online import OnlineMemory
+from seqattractor.networks.online import OnlineMemory, WayBack
 from seqattractor.networks.traits import Layer, Traits
 from seqattractor.noise import Seed, as_generator
 from seqattractor.rule import field
@@ -334,12 +334,12 @@ class SparseSequenceAttractor(OnlineMemory):
     def _synapses(self) -> tuple[Weights, Weights]:
         return self.U_, self.V_.T
 
-    def _rebuild(self, states: Patterns) -> Patterns:
-        """P, if it is learned, has moved towards the patterns that its neuron stands for."""
+    def _way_back(self) -> WayBack:
+        """U, and P if it is learned, have moved towards the patterns that activate their neuron."""
         weights = self.U_ / np.abs(self.U_).mean()
         if self.learned_drive_:
             weights = weights + self.P_ / np.abs(self.P_).mean()
-        return as_signs(self._hidden_states(states) @ weights >= 0)
+        return lambda states, _: as_signs(self._hidden_states(states) @ weights >= 0)
 
     def _hidden_states(self, states: Patterns) -> Patterns:
         """The hidden states of a batch, eq. (2) with 0 for silent: (B, order * N) -> (B, M). Dyadic

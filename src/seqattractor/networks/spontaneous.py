@@ -37,6 +37,8 @@ TRANSIENT = 20  # steps that a run from a start may take until its transitions a
 _PAIRS = 4  # pairs of neurons, in multiples of their number, from which runs start in one round
 _ROUNDS = 10  # of pairs, at most
 _IN_VAIN = 3  # rounds in a row that find no new sequence, after which the search ends
+_UNDECIDED = 2**62
+_UNSURE = 0.01  # of the hidden neurons, at most, in a transition that was learned
 _RARE = 0.01  # of the starts of the most frequent sequence, at least
 _BRANCH = 3  # states of its own of a path that joins another sequence, at least
 _REBUILT = 5  # times a first pattern is rebuilt from the neurons that it activates
@@ -150,19 +152,20 @@ def self_replay(net: SequenceMemory) -> SelfReplay:
     )
 
 
-def sure_transitions(net: SequenceMemory, states: Patterns) -> tuple[Patterns, Flags, Flags]:
-    """Return what follows each state, (B, order * N) -> (B, N), whether the field of every visible
-    neuron exceeds its margin, and whether those of all neurons do.
+def unsure_neurons(net: SequenceMemory, states: Patterns) -> tuple[Patterns, Ids]:
+    """Return what follows each state, (B, order * N) -> (B, N), and how many hidden neurons have a
+    field within the margin for which they were trained; if a visible one has, `_UNDECIDED`.
     """
-    sure = np.ones(len(states), dtype=np.bool_)
-    decided, at = sure, states
-    for layer in net.layers() or ():
+    unsure, at = np.zeros(len(states), dtype=np.int64), states
+    *hidden, visible = net.layers() or ()
+    for layer in hidden:
         fields = layer.fields(at)
-        decided = np.abs(fields).min(axis=1) > (layer.kappa or 0.0)
         if layer.kappa is not None:
-            sure = sure & decided
+            unsure += (np.abs(fields) <= layer.kappa).sum(axis=1)
         at = layer.states(fields)
-    return at, decided, sure
+    fields = visible.fields(at)
+    unsure[np.abs(fields).min(axis=1) <= (visible.kappa or 0.0)] = _UNDECIDED
+    return visible.states(fields), unsure
 
 
 @dataclass(frozen=True)
@@ -179,9 +182,10 @@ class _Seen:
 
     def __init__(self, net: SequenceMemory) -> None:
         self.net = net
+        self._way_back = net._way_back()
         self._known = KnownStates(net.n_features_in_ * net.order_)
-        self._decided = np.zeros(0, dtype=np.bool_)
-        self._sure = np.zeros(0, dtype=np.bool_)
+        self._unsure = np.zeros(0, dtype=np.int64)
+        self._sure_enough = int(_UNSURE * getattr(net, "n_hidden_", 0))
 
     @property
     def n_bytes(self) -> int:
@@ -201,16 +205,13 @@ class _Seen:
         steps = 0
         while len(at := np.unique(at[self._known.successors[at] == UNKNOWN])):
             states = self._known.states[at]
-            following, decided, sure = sure_transitions(self.net, states)
+            following, unsure = unsure_neurons(self.net, states)
             after = self._known.number(np.concatenate([states[:, N:], following], axis=1))
-            more = len(self._known.successors) - len(self._sure)
-            self._decided, self._sure = (
-                np.append(flags, np.zeros(more, dtype=np.bool_))
-                for flags in (self._decided, self._sure)
-            )
-            self._known.successors[at], self._decided[at], self._sure[at] = after, decided, sure
+            more = len(self._known.successors) - len(self._unsure)
+            self._unsure = np.append(self._unsure, np.full(more, _UNDECIDED))
+            self._known.successors[at], self._unsure[at] = after, unsure
             steps += 1
-            at = after if steps < TRANSIENT else after[sure]
+            at = after if steps < TRANSIENT else after[unsure == 0]
         return first
 
     def memories(self, starts: list[Ids]) -> list[_Memory]:
@@ -227,21 +228,22 @@ class _Seen:
         return np.bincount(belongs + 1, minlength=len(found) + 1)[1:]
 
     def _cycles_and_paths(self) -> list[_Memory]:
-        """Return the cycles and paths of decided transitions between states that were recalled."""
-        following, sure = self._successors, self._sure[: len(self._known)]
-        decided = self._decided[: len(following)]
-        recalled = np.zeros(len(following), dtype=np.bool_)
-        recalled[following[decided]] = True
-        stem = recalled & sure
-        found = [self._loop(cycle) for cycle in _cycles(following, recalled & decided)]
+        """Return the cycles and paths of sure transitions between states that were recalled."""
+        following, unsure = self._successors, self._unsure[: len(self._known)]
+        recalls = np.bincount(following[unsure < _UNDECIDED], minlength=len(following))
+        recalled = recalls > 0
+        stem = recalled & (unsure <= self._sure_enough)
+        found = [self._loop(cycle) for cycle in _cycles(following, stem)]
         taken = np.zeros(len(following), dtype=np.bool_)
         for memory in found:
             taken[memory.states] = True
+        certain = recalled & (unsure == 0)
         leads_to = np.zeros(len(following), dtype=np.bool_)
-        leads_to[following[stem]] = True
-        heads = np.flatnonzero(stem & ~leads_to)
-        paths = sorted((_path(int(s), following, decided) for s in heads), key=len, reverse=True)
-        for path in paths:
+        leads_to[following[certain]] = True
+        heads = np.flatnonzero(certain & ~leads_to)
+        heads = heads[np.argsort(-recalls[heads], kind="stable")]
+        paths = [_path(int(head), following, stem) for head in heads]
+        for path in sorted(paths, key=len, reverse=True):
             own = np.array([s for s in path if not taken[s]], dtype=np.int64)
             # A noisy pattern that was recalled by chance joins the sequence soon after.
             if len(own) >= (_BRANCH if len(own) < len(path) else 2):
@@ -255,29 +257,38 @@ class _Seen:
         return _Memory(close_loop(newest, order), True, cycle)
 
     def _open(self, path: Ids, own: Ids) -> _Memory:
-        """Return an open sequence: the first pattern, rebuilt, the path, and what follows it."""
+        """Return an open sequence: what comes before the path, the path, and what follows it."""
         N, known = self.net.n_features_in_, self._known
         last = known.successors[path[-1]]
-        first = self._first_pattern(path[0])
         context = known.states[path[0]].reshape(-1, N)
         newest = known.states[np.append(path[1:], last)][:, -N:]
-        return _Memory(np.concatenate([first[None], context, newest]), False, own)
+        return _Memory(np.array([*self._before(path[0]), *context, *newest]), False, own)
 
-    def _first_pattern(self, head: int) -> Patterns:
-        """Return the pattern before all those of a state: of those rebuilt from the neurons that
-        the starts before it activate, the one at which most of them arrive.
+    def _before(self, head: int) -> list[Patterns]:
+        """Return the patterns before those of a state, as far back as transitions are sure, and one
+        more.
         """
-        N, known = self.net.n_features_in_, self._known
-        before = np.flatnonzero((self._successors == head) & self._decided[: len(known)])
-        states = known.states[before]
+        N, state = self.net.n_features_in_, self._known.states[head]
+        near = self._known.states[: len(self._known)][self._successors == head]
+        found, sure = dict[bytes, Patterns](), True
+        while sure:
+            rebuilt, counts = np.unique(self._rebuilt(near, state), axis=0, return_counts=True)
+            if not len(rebuilt) or rebuilt[np.argmax(counts)].tobytes() in found:
+                break
+            near, state = state[None], rebuilt[np.argmax(counts)]
+            found[state.tobytes()] = state[:N]
+            sure = unsure_neurons(self.net, state[None])[1][0] <= self._sure_enough
+        return list(found.values())[::-1]
+
+    def _rebuilt(self, near: Patterns, state: Patterns) -> Patterns:
+        """Return states that lead to another, rebuilt from the weights and states near them."""
+        N = self.net.n_features_in_
         for _ in range(_REBUILT):
-            rebuilt = self.net._rebuild(states)
-            rebuilt[:, N:] = known.states[head][:-N]
-            following = sure_transitions(self.net, rebuilt)[0]
-            fits = np.all(following == known.states[head][-N:], axis=1)
-            states = np.where(fits[:, None], rebuilt, states)
-        each, counts = np.unique(states[:, :N], axis=0, return_counts=True)
-        return np.asarray(each[np.argmax(counts)])
+            rebuilt = self._way_back(near, state[-N:])
+            rebuilt[:, N:] = state[:-N]
+            fits = np.all(self.net.next_patterns(rebuilt) == state[-N:], axis=1)
+            near = np.where(fits[:, None], rebuilt, near)
+        return near[np.all(self.net.next_patterns(near) == state[-N:], axis=1)]
 
     def lead_into(self, found: list[_Memory]) -> Ids:
         """Return, for every state, the number of the sequence that it leads into, or -1."""
@@ -337,16 +348,12 @@ def _cosines(weights: NDArray[Any]) -> Any:
 
 
 def _without_mirror_images(found: list[_Memory]) -> list[_Memory]:
-    """Return the sequences without those whose mirror image comes before."""
-    names, left = set[bytes](), []
-    for memory in found:
-        if _name(-memory.patterns, memory.loop) not in names:
-            names.add(_name(memory.patterns, memory.loop))
+    """Return the sequences without those that are mirror images of others, longer ones, at more
+    than half of their patterns.
+    """
+    left, mirrored = [], set[bytes]()
+    for memory in sorted(found, key=lambda memory: -len(memory.patterns)):
+        if sum(row.tobytes() in mirrored for row in memory.patterns) <= len(memory.patterns) / 2:
             left.append(memory)
+            mirrored |= {row.tobytes() for row in -memory.patterns}
     return left
-
-
-def _name(patterns: Patterns, loop: bool) -> bytes:
-    """Return a name of a sequence: of a loop that does not depend on where it begins."""
-    rows = [row.tobytes() for row in patterns[1:]]
-    return b"".join(sorted(rows) if loop else rows[1:])

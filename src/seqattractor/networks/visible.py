@@ -23,7 +23,7 @@ from seqattractor.engine import engines
 from seqattractor.engine.firing import respond
 from seqattractor.engine.grid import InSteps, exact_rows, held_steps, in_steps
 from seqattractor.engine.problem import Problem, ProgressCallback
-from seqattractor.networks.online import OnlineMemory, Weights, split_bias
+from seqattractor.networks.online import OnlineMemory, WayBack, Weights, pseudo_inverse, split_bias
 from seqattractor.networks.traits import Layer, Traits
 from seqattractor.noise import Seed, as_generator
 from seqattractor.sequences import Patterns, Transitions
@@ -151,8 +151,9 @@ class VisibleNetwork(OnlineMemory):
     def _synapses(self) -> tuple[Weights, Weights]:
         return self.W_, self.W_[:, -self.n_features_in_ :].T
 
-    def _rebuild(self, states: Patterns) -> Patterns:
-        return as_signs(self.next_patterns(states) @ self.W_ >= 0)
+    def _way_back(self) -> WayBack:
+        inverse = pseudo_inverse(self.W_)
+        return lambda _, x_next: as_signs(x_next[None] @ inverse >= 0)
 
     def _init_learning(self, transitions: Transitions) -> None:
         """Draw the random start of W, then of the biases if there are some."""

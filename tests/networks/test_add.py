@@ -1,0 +1,256 @@
+"""Sequences one after another: what `add` rehearses, stores, saves and rolls back."""
+
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import seqattractor as sa
+
+N = 60
+
+
+def loops(n, period=8, seed=0):
+    rng = np.random.default_rng(seed)
+    return [sa.datasets.random_periodic(period, N, rng=rng) for _ in range(n)]
+
+
+def walks(n, length=8, seed=0):
+    """Open sequences of random patterns."""
+    rng = np.random.default_rng(seed)
+    return [np.where(rng.random((length, N)) < 0.5, 1, -1) for _ in range(n)]
+
+
+NETWORKS = {
+    "sparse": lambda: sa.SparseSequenceAttractor(n_hidden=200, random_state=0),
+    "hidden": lambda: sa.SequenceAttractor(n_hidden=200, random_state=0),
+    "visible": lambda: sa.VisibleNetwork(random_state=0),
+}
+
+
+def turned(patterns):
+    """A loop beginning with its first pattern in the order of bytes, so that two can be compared.
+
+    A network without biases stores mirror images too: of the two the one whose first unit of
+    the first pattern is +1 is taken.
+    """
+    rows = [row.tobytes() for row in np.asarray(patterns, dtype=np.int8)]
+    at = rows.index(min(rows))
+    return b"".join(rows[at:] + rows[:at])
+
+
+def same_loop(a, b):
+    a, b = (np.asarray(x)[:-1] for x in (a, b))
+    return turned(a) in {turned(b), turned(-b)}
+
+
+@pytest.mark.parametrize("rehearse", ["self", "cues", "patterns"])
+@pytest.mark.parametrize("name", NETWORKS)
+def test_earlier_loops_are_still_stored(name, rehearse):
+    net, each = NETWORKS[name](), loops(4)
+    for k, X in enumerate(each):
+        added = net.add(X, rehearse=rehearse)
+        assert len(added.rehearsed) == k
+        assert (added.lost, added.not_stored, added.not_recalled) == ([], [], 0)
+        assert [net.score(x) for x in each[: k + 1]] == [1.0] * (k + 1)
+        assert all(any(same_loop(x, r) for r in added.rehearsed) for x in each[:k])
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_without_rehearsal_the_first_sequence_is_overwritten(name):
+    net, (first, *later) = NETWORKS[name](), loops(6, period=15)
+    net.add(first, rehearse=None)
+    assert net.score(first) == 1
+    for X in later:
+        added = net.add(X, rehearse=None)
+        assert added.not_stored == []
+        assert net.score(X) == 1
+        assert "may be overwritten" in added.describe()
+    assert net.score(first) < 0.5
+
+
+@pytest.mark.parametrize("name", ["sparse", "hidden"])
+def test_open_sequences_are_replayed_from_their_second_pattern_on(name):
+    net, each = NETWORKS[name](), walks(3)
+    for X in each[:-1]:
+        net.add(X)
+    replayed = net.add(each[-1]).rehearsed
+    for x in each[:-1]:
+        assert any(np.array_equal(x[1:], r[1:]) or np.array_equal(x[1:], -r[1:]) for r in replayed)
+        assert net.score(x) == 1
+
+
+def test_a_network_of_order_two_replays_crossing_sequences():
+    first, second = walks(2, length=9)
+    second[4] = first[4]  # the same pattern, after others
+    net = sa.SparseSequenceAttractor(n_hidden=300, order=2, random_state=0)
+    net.add(first)
+    net.add(second)
+    third = walks(1, seed=5)[0]
+    added = net.add(third)
+    assert len(added.rehearsed) == 2
+    assert [net.score(x) for x in (first, second, third)] == [1.0] * 3
+
+
+def test_what_is_replayed_is_what_the_network_recalls():
+    net = NETWORKS["sparse"]().fit(loops(5))
+    replayed = sa.networks.self_replay(net)
+    assert len(replayed) == 5
+    assert all(replayed.loops)
+    for x in replayed.sequences:
+        assert np.array_equal(net.recall(x[0], len(x) - 1), x)
+    assert sum(replayed.starts) <= replayed.n_starts
+    assert 0 < replayed.share_of_neurons <= 1
+    assert "5 sequences" in replayed.describe()
+
+
+def test_a_network_that_learned_nothing_alike_replays_nothing():
+    """Random weights have no margins to speak of, so that nothing is taken for a memory."""
+    one = np.random.default_rng(0).choice([-1, 1], (2, N))
+    net = NETWORKS["sparse"]().fit(one)  # a single transition
+    assert len(sa.networks.self_replay(net)) == 0
+
+
+def test_with_self_nothing_is_saved_but_what_fit_saves(tmp_path):
+    each = loops(3)
+    added = NETWORKS["sparse"]()
+    for X in each:
+        report = added.add(X)
+    assert report.n_bits_saved == 0
+    added.save(tmp_path / "added.npz")
+    NETWORKS["sparse"]().fit(each).save(tmp_path / "fitted.npz")
+    names = []
+    for name in ("added", "fitted"):
+        with np.load(tmp_path / f"{name}.npz", allow_pickle=False) as file:
+            names.append(sorted(file.files))
+    assert names[0] == names[1]
+
+
+@pytest.mark.parametrize("rehearse", ["self", "cues", "patterns"])
+def test_another_process_adds_to_a_saved_network(tmp_path, rehearse):
+    each = loops(4)
+    net = NETWORKS["sparse"]()
+    for X in each[:3]:
+        net.add(X, rehearse=rehearse)
+    net.save(tmp_path / "three.npz")
+    np.save(tmp_path / "fourth.npy", each[3])
+    program = (
+        "import sys, numpy as np, seqattractor as sa\n"
+        "net = sa.load('three.npz')\n"
+        f"net.add(np.load('fourth.npy'), rehearse={rehearse!r})\n"
+        "net.save('four.npz')"
+    )
+    subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=True)
+    four = sa.load(tmp_path / "four.npz")
+    assert [four.score(X) for X in each] == [1.0] * 4
+    net.add(each[3], rehearse=rehearse)
+    assert all(np.array_equal(getattr(four, a), getattr(net, a)) for a in ("U_", "V_"))
+
+
+def test_bits_are_counted():
+    each = loops(3)
+    saved = {}
+    for rehearse in ("self", "cues", "patterns"):
+        net = NETWORKS["sparse"]()
+        for X in each:
+            saved[rehearse] = net.add(X, rehearse=rehearse).n_bits_saved
+    # A cue is one pattern, with a number of steps and a digest of 64 bits each.
+    assert saved == {"self": 0, "cues": 3 * (N + 64 + 64), "patterns": 3 * (8 * N + 64)}
+
+
+def test_fit_and_partial_fit_forget_what_was_saved():
+    for learn in ("fit", "partial_fit"):
+        net = NETWORKS["sparse"]()
+        net.add(loops(1)[0], rehearse="cues")
+        getattr(net, learn)(loops(1, seed=1)[0])
+        with pytest.raises(ValueError, match="no cues were saved"):
+            net.add(loops(1, seed=2)[0], rehearse="cues")
+
+
+def test_a_wrong_recall_is_not_rehearsed():
+    net, each = NETWORKS["sparse"](), loops(3)
+    for X in each[:2]:
+        net.add(X, rehearse="cues")
+    net.rehearsal_cues_[0] = -net.rehearsal_cues_[0]
+    added = net.add(each[2], rehearse="cues")
+    assert len(added.rehearsed) == 1
+    assert added.not_recalled == 1
+    assert "1 earlier sequence could not be recalled exactly" in added.describe()
+    assert net.score(each[1]) == net.score(each[2]) == 1
+
+
+@pytest.mark.parametrize("rehearse", ["self", "cues", "patterns", None])
+@pytest.mark.parametrize("name", NETWORKS)
+def test_a_failed_add_is_rolled_back(name, rehearse):
+    net, each = NETWORKS[name](), loops(3)
+    for X in each[:2]:
+        net.add(X, rehearse=rehearse)
+    before = pickle.dumps(net)
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    if rehearse is not None:
+        with pytest.raises(KeyboardInterrupt):
+            net.add(each[2], rehearse=rehearse, callback=interrupt)
+        assert pickle.dumps(net) == before
+    for wrong in (each[2][:, :-1], each[2] * 0.5, each[2][:1], "text"):
+        with pytest.raises((ValueError, TypeError)):
+            net.add(wrong, rehearse=rehearse)
+        assert pickle.dumps(net) == before
+
+
+def test_conflicts_are_named_before_anything_is_changed():
+    first, second = loops(2)
+    second = second.copy()
+    second[3] = first[3]
+    net = NETWORKS["sparse"]()
+    net.add(first)
+    before = pickle.dumps(net)
+    with pytest.raises(ValueError, match=r"stored sequence 0.*new sequence 0"):
+        net.add(second)
+    assert pickle.dumps(net) == before
+
+
+def test_other_words_and_networks_are_rejected():
+    net = NETWORKS["sparse"]()
+    with pytest.raises(ValueError, match="rehearse, if not None, must be one of 'self', 'cues'"):
+        net.add(loops(1)[0], rehearse="always")
+    one_hot = sa.networks.OneHotNetwork()
+    with pytest.raises(sa.networks.NotApplicable, match="rehearse=None, which is partial_fit"):
+        one_hot.add(loops(1)[0])
+    with pytest.raises(sa.networks.NotApplicable, match="not trained for margins"):
+        sa.networks.self_replay(one_hot.fit(loops(1)[0]))
+
+
+def test_descriptions():
+    net, each = NETWORKS["sparse"](), loops(2)
+    first, second = (net.add(X) for X in each)
+    assert "1 of 1 new sequence is stored exactly; there were no earlier ones" in str(first)
+    assert "1 of 1 earlier sequence replayed by the network itself still is" in str(second)
+    assert list(second.rows()) == [
+        {"sequence": "rehearsed", "patterns": 8, "stored": True},
+        {"sequence": "new", "patterns": 8, "stored": True},
+    ]
+
+
+@pytest.mark.slow
+def test_thirty_six_loops_of_random_patterns():
+    """The floor: 36 loops of 20 patterns, 100 units, 500 hidden neurons, nothing saved."""
+    rng = np.random.default_rng(36)
+    each = [sa.datasets.random_periodic(21, 100, rng=rng) for _ in range(36)]
+    net = sa.SparseSequenceAttractor(n_hidden=500, random_state=36)
+    for X in each:
+        net.add(X)
+    assert [net.score(X) for X in each] == [1.0] * 36
+    arrived = []
+    for X in each:
+        cues = np.repeat(X[:-1], 3, axis=0)
+        for cue in cues:
+            cue[rng.choice(100, 10, replace=False)] *= -1
+        patterns = {row.tobytes() for row in X}
+        ends = net.recall(cues, 30)[:, -1]
+        arrived += [end.tobytes() in patterns for end in ends]
+    assert np.mean(arrived) >= 0.9
