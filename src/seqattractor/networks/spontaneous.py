@@ -39,7 +39,7 @@ _ROUNDS = 10  # of pairs, at most
 _IN_VAIN = 3  # rounds in a row that find no new sequence, after which the search ends
 _UNDECIDED = 2**62
 _UNSURE = 0.01  # of the hidden neurons, at most, in a transition that was learned
-_RARE = 0.01  # of the starts of the most frequent sequence, at least
+_RARE = 0.02  # of the starts of a frequent sequence (the upper quartile), at least
 _BRANCH = 3  # states of its own of a path that joins another sequence, at least
 _REBUILT = 5  # times a first pattern is rebuilt from the neurons that it activates
 _MOST_BYTES = 2**28  # of states that were seen
@@ -220,7 +220,8 @@ class _Seen:
         """
         found = self._cycles_and_paths()
         counts = self.count(starts, found)
-        return [m for m, n in zip(found, counts, strict=True) if n >= _RARE * counts.max()]
+        least = _RARE * np.quantile(counts, 0.75) if found else 0
+        return [m for m, n in zip(found, counts, strict=True) if n >= least]
 
     def count(self, starts: list[Ids], found: list[_Memory]) -> Ids:
         """Return how many of the starts lead into each sequence."""
