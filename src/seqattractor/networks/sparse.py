@@ -336,7 +336,7 @@ class SparseSequenceAttractor(OnlineMemory):
 
     def _way_back(self) -> WayBack:
         """U, and P if it is learned, have moved towards the patterns that activate their neuron."""
-        weights = self.U_ / np.abs(self.U_).mean()
+        weights = (self.U_ - self.U_.mean(axis=0)) / np.abs(self.U_).mean()
         if self.learned_drive_:
             weights = weights + self.P_ / np.abs(self.P_).mean()
         return lambda states, _: as_signs(self._hidden_states(states) @ weights >= 0)

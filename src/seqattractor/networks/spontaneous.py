@@ -129,6 +129,7 @@ def self_replay(net: SequenceMemory) -> SelfReplay:
             "has learned from what it has not."
         )
     incoming, outgoing = net._synapses()
+    incoming = incoming - incoming.mean(axis=0)  # what sets a neuron apart from the others
     seen, vain = _Seen(net), 0
     starts = [seen.explore(_states_from(incoming, outgoing))]
     found = seen.memories(starts)
