@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import matplotlib as mpl
 from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
 
 from seqattractor.plots._house import GREY
 
@@ -21,20 +23,24 @@ def draw_continual(
     Each row has `learned`, `stored`, `first` and `bits_saved`, and may have the ends of a range of
     what is stored, `low` and `high`.
     """
-    for name, rows in curves.items():
+    small = mpl.rcParams["font.size"] / 10
+    for k, (name, rows) in enumerate(curves.items()):
         learned = [row["learned"] for row in rows]
-        look = {"markersize": 4, "linewidth": 1.4, "markevery": max(1, len(rows) // 9)}
-        look |= dict(looks[name])
+        # Curves that meet show one around the other, the first ones on top.
+        size = (4 + 3.5 * k / max(len(curves) - 1, 1)) * small
+        look = {"markersize": size, "linewidth": 1.4 * small, "zorder": 3 - k / 100, **looks[name]}
+        look["markevery"] = max(1, len(rows) // 9)
         for ax, key, unit in zip(axes, ("stored", "first", "bits_saved"), (1, 100, 1e-3), strict=True):
-            y = [None if row[key] is None else unit * row[key] for row in rows]
-            ax.plot(learned, y, label=name, **look)
+            ax.plot(learned, [unit * row[key] for row in rows], label=name, **look)
         if "low" in rows[0]:
             ends = ([row[end] for row in rows] for end in ("low", "high"))
             axes[0].fill_between(learned, *ends, color=look["color"], alpha=0.15, linewidth=0)
     most = max(row["learned"] for rows in curves.values() for row in rows)
     axes[0].plot([0, most], [0, most], color=GREY, linewidth=1.0, linestyle=":", zorder=1)
-    labels = ("sequences stored", "transitions of the first, %", "saved beside the weights, kbit")
+    labels = ("sequences stored", "transitions of the first, %", "saved, kbit")
     for ax, label in zip(axes, labels, strict=True):
         ax.set(xlabel="sequences learned", ylabel=label, xlim=(0, None))
+        ax.xaxis.set_major_locator(MaxNLocator("auto", integer=True))
         ax.grid(visible=True)
+    axes[0].yaxis.set_major_locator(MaxNLocator("auto", integer=True))
     axes[1].set_ylim(-4, 104)
