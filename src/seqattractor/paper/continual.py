@@ -152,10 +152,10 @@ class _Continual(Target):
         )
         return Verdict(
             None,
-            f"Loops of {s['T'] - 1} random patterns (N = {s['N']}, M = {s['M']}) one after another, "
-            f"{runs} each. A loop is stored if every transition is right and {s['basin']:.0%} of "
-            f"{s['cues']} cues with {s['flips']} flipped units lead to it. {each} The paper has no "
-            "such experiment.",
+            f"Loops of {s['T'] - 1} random patterns (N = {s['N']}, M = {s['M']}) one after "
+            f"another, {runs} each. A loop is stored if every transition is right and at least "
+            f"{s['basin']:.0%} of {s['cues']} cues with {s['flips']} flipped units lead to it. "
+            f"{each} The paper has no such experiment.",
         )
 
     def tables(self, result: Result) -> list[Table]:
@@ -222,7 +222,9 @@ def reach(rows: list[Row], key: str, share: float) -> int:
 def _words(name: str, how: str, rows: list[Row]) -> str:
     """Describe one network with one rehearsal in a sentence."""
     last, every, half = rows[-1], reach(rows, "all_stored", 1.0), reach(rows, "all_stored", 0.5)
-    saved = f", with {last['bits_saved']:,} bits saved beside the weights" if last["bits_saved"] else ""
+    saved = (
+        f", with {last['bits_saved']:,} bits saved beside the weights" if last["bits_saved"] else ""
+    )
     return (
         f"{name[0].upper()}{name[1:]}, {how}: all stored up to {every} in every run and up to "
         f"{half} in half of the runs; after {last['learned']} {last['stored']:.1f} are stored "

@@ -30,11 +30,14 @@ def draw_continual(
         size = (4 + 3.5 * k / max(len(curves) - 1, 1)) * small
         look = {"markersize": size, "linewidth": 1.4 * small, "zorder": 3 - k / 100, **looks[name]}
         look["markevery"] = max(1, len(rows) // 9)
-        for ax, key, unit in zip(axes, ("stored", "first", "bits_saved"), (1, 100, 1e-3), strict=True):
+        for ax, key, unit in zip(
+            axes, ("stored", "first", "bits_saved"), (1, 100, 1e-3), strict=True
+        ):
             ax.plot(learned, [unit * row[key] for row in rows], label=name, **look)
         if "low" in rows[0]:
-            ends = ([row[end] for row in rows] for end in ("low", "high"))
-            axes[0].fill_between(learned, *ends, color=look["color"], alpha=0.15, linewidth=0)
+            low, high = ([row[end] for row in rows] for end in ("low", "high"))
+            shade = {"color": look["color"], "alpha": 0.15, "linewidth": 0}
+            axes[0].fill_between(learned, low, high, **shade)
     most = max(row["learned"] for rows in curves.values() for row in rows)
     axes[0].plot([0, most], [0, most], color=GREY, linewidth=1.0, linestyle=":", zorder=1)
     labels = ("sequences stored", "transitions of the first, %", "saved, kbit")

@@ -100,9 +100,7 @@ class ComparisonTest:
             T=f"T = {fixed['t']} patterns of " if "t" in fixed else "",
             N="units" if n is None else f"N = {n} units",
             number=f"{fixed['number']} " if "number" in fixed else "",
-            flips=""
-            if flips is None
-            else f", {flipped} flipped in {each} cue",
+            flips="" if flips is None else f", {flipped} flipped in {each} cue",
         )
 
     def parse(self, text: str) -> Any:
@@ -361,9 +359,9 @@ def run_comparison_trial(settings: dict[str, Any], seed: np.random.SeedSequence)
     The settings are ``test`` (a key of `TASKS`), ``value`` along its axis, or ``values`` for all of
     which the network learns once, ``axis`` if that is not the test's own, ``sizes`` that are not
     those of the test, ``data`` (the user's, for the test of that name), ``network`` (a short name
-    or a network that is not fitted), ``parameters`` of it and what it is to ``rehearse``. The seed is that of `place_of`, the
-    same for all networks; sequences, network and cues have streams of their own. Gives
-    ``outcomes``, an `Outcome` for each value, and their ``seconds``.
+    or a network that is not fitted), ``parameters`` of it and what it is to ``rehearse``. The seed
+    is that of `place_of`, the same for all networks; sequences, network and cues have streams of
+    their own. Gives ``outcomes``, an `Outcome` for each value, and their ``seconds``.
     """
     prototype = make_prototype(
         settings["network"], settings.get("parameters", {}), test=settings["test"]
@@ -504,21 +502,18 @@ def _take_part(
 
 
 def _take_turns(
-    net: SequenceMemory,
-    tasks: list[tuple[Task, np.random.SeedSequence]],
-    rehearse: Rehearse | None,
+    net: SequenceMemory, tasks: list[tuple[Task, np.random.SeedSequence]], rehearse: Rehearse | None
 ) -> list[Outcome]:
     """Let a network learn the sequences of each task one by one, on top of those of the task
     before, and recall all from the cues of each.
     """
     last = tasks[-1][0]
     in_turn = learn_in_turn(net, split(last.X, last.lengths), rehearse)
-    outcomes, bits, learned, seconds = list[Outcome](), 0, 0, 0.0
+    outcomes, saved, seconds = list[Outcome](), list[int](), 0.0
     for task, of_cue in tasks:
         try:
             started = time.perf_counter()
-            for bits in islice(in_turn, len(task.lengths) - learned):
-                learned += 1
+            saved += islice(in_turn, len(task.lengths) - len(saved))
             seconds += time.perf_counter() - started
             scores = [net.score(x) for x in split(task.X, task.lengths)]
             of_learning = _of_learning(net, task) | {
@@ -526,7 +521,7 @@ def _take_turns(
                 "learn_seconds": seconds,
                 "stored": sum(score == 1 for score in scores),
                 "first": float(scores[0]),
-                "bits_saved": bits,
+                "bits_saved": saved[-1],
             }
         except EXPECTED as error:
             failure = {"error": describe_failure(error, net)}
