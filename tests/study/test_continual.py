@@ -191,20 +191,29 @@ def test_the_paragraph_is_made_from_the_numbers():
     assert [row["all_exact"] for row in rows] == [2, 2, 0]
     assert [reach(rows, "all_stored", share) for share in (1.0, 0.5)] == [1, 3]
     assert [reach(rows, "all_exact", share) for share in (1.0, 0.5)] == [2, 2]
+    keys = ("network", "rehearse", "kind")
     every = [
-        {**row, "network": name, "rehearse": rehearse}
-        for name, rehearse in {
-            (cell["network"], cell["rehearse"]) for cell in TARGET.cells(Request())
-        }
+        row | {"kind": ""} | {key: cell[key] for key in keys if key in cell}
+        for cell in TARGET.cells(Request())
         for row in rows
     ]
     result = Result({"settings": TARGET.settings(Request()), "rows": every})
     assert (
-        "Sparse network, cues: all stored up to 1 in every run and up to 3 in half of the runs; "
-        "after 3 2.5 are stored (mean; 2 to 3) and 50% of the first one's transitions are right, "
-        "with 684 bits saved beside the weights."
+        "Sparse network, cues: all stored up to 1 in every run and up to 3 in half of them; of 3, "
+        "2.5 are (2 to 3), and 50% of the first one's transitions are right, with 684 bits saved "
+        "beside the weights."
     ) in TARGET.verdict(result).sentence
-    [table] = TARGET.tables(result)
-    assert table.rows[1] == [
+    memories, limits = TARGET.tables(result)
+    assert memories.rows[1] == [
         "sparse network, cues", "1", "3", "2", "2", "2.5 of 3", "50 %", "684", "10"
     ]  # fmt: skip
+    assert limits.rows[2] == ["open sequences", "self-replay", "1.0", "2.0", "3.0", "3"]
+
+
+@pytest.mark.parametrize("kind", [{"open": True}, {"correlation": 0.8}])
+def test_other_kinds_of_sequences_are_drawn(kind):
+    found = learn_and_test(
+        CELL | {"rehearse": "patterns", "kind": "some"} | kind, seed_of(0, "", 0)
+    )
+    assert found["exact"] == [1, 2, 3, 4]
+    assert found["bits_saved"] == [k * (6 * 50 + 64) for k in range(1, 5)]

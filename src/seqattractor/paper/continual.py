@@ -207,9 +207,9 @@ class _Continual(Target):
         columns += ["stored at the end", "transitions of the first", "bits saved", "numbers"]
         s = result.data["settings"]
         caption = (
-            "Up to how many sequences all are stored in the runs, and up to how many all have every "
-            f"transition right and a mean basin of at least {s['basin']:.0%}; after the last one "
-            "the sequences stored (mean), the transitions of the first one that are right, the "
+            "Up to how many sequences all are stored in the runs, and up to how many all have "
+            f"every transition right and a mean basin of at least {s['basin']:.0%}; after the last "
+            "one the sequences stored (mean), the transitions of the first one that are right, the "
             "bits saved beside the weights, and the numbers that recall needs."
         )
         return [Table(["memory", *columns], lines, caption), _limits(result)]
@@ -247,7 +247,7 @@ def _limits(result: Result) -> Table:
         for rehearse in LIMIT_REHEARSALS
     }
     shown = [row["learned"] for row in curves["loops", "self"]]
-    shown = [k for k in shown if k % (len(shown) // 4) == 0]
+    shown = [k for k in shown if k % max(1, len(shown) // 4) == 0]
     lines = [
         [
             kind,
