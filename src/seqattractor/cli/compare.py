@@ -78,7 +78,7 @@ Examples:
 @click.option(
     "--trials",
     type=click.IntRange(min=1),
-    help="At each value; by default 20, 10 with --data, 3 for digits and walker.",
+    help="At each value; by default 20, 10 with --data, 3 for digits, walker and continual.",
 )
 @click.option(
     "--use",

@@ -160,8 +160,10 @@ def _continual_figure(comparison: Comparison, *, width: float) -> Figure:
         layout="constrained",
     )
     draw_continual(axes, found, {name: as_line(look) for name, look in looks_of(names).items()})
-    columns = 4 if wide else 2
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper left", ncols=columns)
+    lines = axes[0].get_legend_handles_labels()
+    legend = figure.legend(*lines, loc="outside upper left", ncols=6 if wide else 2)
+    above = legend.get_window_extent().height / figure.dpi
+    figure.set_size_inches(width, figure.get_figheight() + above)
     return figure
 
 

@@ -293,10 +293,10 @@ TESTS: dict[str, ComparisonTest] = {
             "continual",
             "Sequences one after another",
             "sequences learned",
-            (1, 2, 3, 4, 5, 6, 8, 10),
+            (1, 2, 3, 4, 5, 6),
             "{number}random loops of {T}{N}{flips}, learned one after another, each with what the "
             "network rehearses of those before; all so far must be recalled",
-            trials=5,
+            trials=3,
             several=True,
             sizes={"t": 21, "n": 100, "flips": 10, "number": 5},
         ),
