@@ -175,7 +175,7 @@ class _Continual(Target):
         s = result.data["settings"]
         runs = f"{s['trials']} run{'s' if s['trials'] != 1 else ''}"
         each = " ".join(
-            _words(NAMES[name], HOW[rehearse], _curve(result, name, rehearse))
+            _words(_memory(name, rehearse), _curve(result, name, rehearse))
             for name, rehearsals in REHEARSALS.items()
             for rehearse in rehearsals
         )
@@ -191,7 +191,7 @@ class _Continual(Target):
         """Return a table with a line for each network and rehearsal."""
         lines = [
             [
-                f"{NAMES[name]}, {HOW[rehearse]}" if name in REHEARSING else NAMES[name],
+                _memory(name, rehearse),
                 *(str(reach(rows, key, share)) for key in REACHED for share in (1.0, 0.5)),
                 f"{rows[-1]['stored']:.1f} of {rows[-1]['learned']}",
                 f"{100 * rows[-1]['first']:.0f} %",
@@ -225,7 +225,7 @@ class _Continual(Target):
             }
             draw_continual(row, curves, LOOKS)
             row[0].set_title(NAMES["sparse" if "sparse" in names else "attractor"], loc="left")
-        axes[0, 0].legend(loc="upper left", fontsize=8)
+        axes[0, 1].legend(loc="center", fontsize=8)
         return figure
 
 
@@ -278,15 +278,21 @@ def reach(rows: list[Row], key: str, share: float) -> int:
     return reached
 
 
-def _words(name: str, how: str, rows: list[Row]) -> str:
+def _memory(name: str, rehearse: str | None) -> str:
+    """Return a network and what it rehearses, if it can, in words."""
+    return f"{NAMES[name]}, {HOW[rehearse]}" if name in REHEARSING else NAMES[name]
+
+
+def _words(memory: str, rows: list[Row]) -> str:
     """Describe one network with one rehearsal in a sentence."""
     last, every, half = rows[-1], reach(rows, "all_stored", 1.0), reach(rows, "all_stored", 0.5)
     saved = (
         f", with {last['bits_saved']:,} bits saved beside the weights" if last["bits_saved"] else ""
     )
+    more = f" and up to {half} in half of them" if half > every else ""
     return (
-        f"{name[0].upper()}{name[1:]}, {how}: all stored up to {every} in every run and up to "
-        f"{half} in half of them; of {last['learned']}, {last['stored']:.1f} are "
+        f"{memory[0].upper()}{memory[1:]}: all stored up to {every} in every run{more}; of "
+        f"{last['learned']}, {last['stored']:.1f} are "
         f"({last['low']} to {last['high']}), and {last['first']:.0%} of the first one's "
         f"transitions are right{saved}."
     )
