@@ -31,7 +31,9 @@ Examples:
   seqattractor compare --networks attractor,sparse --t 70 --m 100,200,400 -o hidden.svg \
 -o hidden.csv
   seqattractor compare --data film.gif --size 32 --flips 0,5%,10%,20% -o film.pdf -o film.png
-  seqattractor compare --use mine.py --networks attractor --study trials.db"""
+  seqattractor compare --use mine.py --networks attractor --study trials.db
+  seqattractor compare --protocol continual --networks sparse,one-hot --m 200 --t 11 \
+--values 1,5,10,20 -o forgetting.pdf"""
 
 
 @click.command(name="compare", epilog=EXAMPLES)
@@ -69,9 +71,14 @@ Examples:
     help="Along the axis of the test, such as 20,50,80 for random or 5x10,10x10 for multi.",
 )
 @click.option(
+    "--rehearse",
+    metavar="LIST",
+    help="With continual: none, self, cues, patterns; by default the first three.",
+)
+@click.option(
     "--trials",
     type=click.IntRange(min=1),
-    help="At each value; by default 20, 10 with --data, 3 for digits and walker.",
+    help="At each value; by default 20, 10 with --data, 3 for digits, walker and continual.",
 )
 @click.option(
     "--use",
@@ -125,6 +132,7 @@ def command(
     networks: str | None,
     inputs: tuple[Path, ...],
     values: str | None,
+    rehearse: str | None,
     study: Path | None,
     timing: bool,
     outs: tuple[Path, ...],
@@ -138,7 +146,8 @@ def command(
     The tests: random (success against the length T), noise (against flips of the cue), recall-noise
     (flips before every step), correlated (successive patterns alike), multi (number x length of
     sequences in one network), context (patterns that occur twice, with different successors),
-    digits (moving digits), walker (a walking figure).
+    digits (moving digits), walker (a walking figure), continual (sequences one after another: after
+    each, all so far are tested; networks that can rehearse take part once for each --rehearse).
 
     Ask your own question with --n, --m, --t and --flips: numbers, of which one may be a list, which
     then varies along the axis. With --data the sequences are yours, read as `learn` does (the
@@ -184,6 +193,7 @@ def command(
             chosen,
             data=data,
             values=along,
+            rehearse=None if rehearse is None else rehearse.replace(" ", "").split(","),
             study=study,
             progress=progress,
             **sizes,

@@ -45,13 +45,14 @@ TARGETS = {
     "pooled": "pooled:TARGET",
     "learned-targets": "learned_targets:TARGET",
     "capacity": "capacity:TARGET",
+    "continual": "continual:TARGET",
     **{name: f"neighbours:{name}" for name in EXPERIMENTS},
 }
 NEIGHBOURS = tuple(EXPERIMENTS)
 """Systems of the paper's list and some others, each with an experiment of its own; "neighbours"
 stands for all of them.
 """
-PAST_THE_PAPER = ("pooled", "learned-targets", "capacity", *NEIGHBOURS)
+PAST_THE_PAPER = ("pooled", "learned-targets", "capacity", "continual", *NEIGHBOURS)
 """These take long, so "all" leaves them out."""
 QUICK_TRIALS = 5
 

@@ -91,11 +91,23 @@ _OF_USERS = [
 ]
 
 
+_REHEARSALS = {"none": ("v", ":"), "self": ("o", "-"), "cues": ("s", "--"), "patterns": ("^", "-.")}
+"""Marker and line of networks that rehearse, which are called "network (rehearsal)"."""
+
+
 def looks_of(names: Sequence[str]) -> dict[str, Look]:
     """Return the looks of networks, also of the user's, by their names."""
     color = str(mpl.rcParams["text.color"])
     ways = cycle(_OF_USERS)
-    return {name: LOOKS[name] if name in LOOKS else Look(color, *next(ways)) for name in names}
+    looks = dict[str, Look]()
+    for name in names:
+        network, _, rehearsal = name.removesuffix(")").rpartition(" (")
+        if rehearsal in _REHEARSALS:
+            marks = _REHEARSALS[rehearsal]
+            looks[name] = Look(LOOKS[network].color if network in LOOKS else color, *marks)
+        else:
+            looks[name] = LOOKS[name] if name in LOOKS else Look(color, *next(ways))
+    return looks
 
 
 def as_line(look: Look) -> dict[str, Any]:

@@ -47,6 +47,7 @@ def comparison_tables(comparison: Comparison, *, timing: bool = False) -> list[T
         columns.append("sequences recalled")
     if timing:
         columns += ["s to learn", "s to recall"]
+    in_turn = [_in_turn(comparison)] if comparison.in_turn else []
     return [
         Table(
             [comparison.settings["axis"], *map(str, values)],
@@ -59,7 +60,26 @@ def comparison_tables(comparison: Comparison, *, timing: bool = False) -> list[T
             kinds,
             f"What each network is, and what it needs at {values[-1]}, the hardest value.",
         ),
+        *in_turn,
     ]
+
+
+def _in_turn(comparison: Comparison) -> Table:
+    """Return what is stored after each number of sequences, and what is left of the first."""
+    values, names = comparison.settings["values"], comparison.taking_part()
+    lines = []
+    for name in names:
+        rows = [comparison.row(name, value) for value in values]
+        first, bits = rows[-1]["first"], rows[-1]["bits_saved"]
+        cells = ["–" if row["stored"] is None else f"{row['stored']:.3g}" for row in rows]
+        cells += ["–" if first is None else f"{first:.0%}", "–" if bits is None else f"{bits:,}"]
+        lines.append([name, *cells])
+    columns = [comparison.settings["axis"], *map(str, values), "left of the first", "bits saved"]
+    caption = (
+        "Sequences with every transition right (mean number); at the end the transitions of the "
+        "first one that are right, and the bits saved beside the weights."
+    )
+    return Table(columns, lines, caption)
 
 
 def comparison_page(comparison: Comparison, figure: Picture, *, timing: bool = False) -> str:

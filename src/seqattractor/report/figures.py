@@ -19,7 +19,8 @@ from PIL import Image
 from seqattractor import plots
 from seqattractor._files import atomic_write
 from seqattractor.plots._capacity import capacity_groups, capacity_label
-from seqattractor.plots._curves import entries
+from seqattractor.plots._continual import draw_continual
+from seqattractor.plots._curves import as_line, entries, looks_of
 from seqattractor.report.page import Picture
 
 if TYPE_CHECKING:
@@ -92,6 +93,8 @@ def paper_figure(comparison: Comparison, *, width: float = COLUMN) -> Figure:
     """Draw a comparison in one panel as wide as a column of a paper, `width` in millimetres, with
     the current style.
     """
+    if _over_learned(comparison):
+        return _continual_figure(comparison, width=width / 25.4)
     inches = width / 25.4
     figure = plt.figure(figsize=(inches, min(0.62 * inches, 3.2)), layout="constrained")
     ax = plots.comparison_curves(comparison, legend=None, ax=figure.add_subplot())
@@ -110,6 +113,8 @@ def comparison_figure(comparison: Comparison) -> Figure:
     """Draw success with intervals, networks that learn beside those that store patterns unless
     there are few.
     """
+    if _over_learned(comparison):
+        return _continual_figure(comparison, width=12.5)
     panels = {"": comparison.networks}
     if len(comparison.networks) > _MOST_CURVES:
         kinds = {"weights learned": False, "patterns stored": True}
@@ -127,6 +132,38 @@ def comparison_figure(comparison: Comparison) -> Figure:
         ax.set_title(f"{title}: {words}" if words else title)
     for ax in axes[0, 1:]:
         ax.set_ylabel("")
+    return figure
+
+
+def _over_learned(comparison: Comparison) -> bool:
+    """Return whether networks learn more and more sequences along the axis."""
+    return comparison.in_turn and comparison.settings["varies"] == "number"
+
+
+def _continual_figure(comparison: Comparison, *, width: float) -> Figure:
+    """Draw what is stored, what is left of the first sequence and what is saved beside the weights;
+    `width` in inches.
+    """
+    wide = width > 7  # inches: panels stand beside each other
+    names = comparison.taking_part()
+    found = {
+        name: [
+            {"learned": value} | {key: row[key] for key in ("stored", "first", "bits_saved")}
+            for value in comparison.settings["values"]
+            if (row := comparison.row(name, value))["stored"] is not None
+        ]
+        for name in names
+    }
+    figure, axes = plt.subplots(
+        *((1, 3) if wide else (3, 1)),
+        figsize=(width, 3.9 if wide else 1.8 * width),
+        layout="constrained",
+    )
+    draw_continual(axes, found, {name: as_line(look) for name, look in looks_of(names).items()})
+    lines = axes[0].get_legend_handles_labels()
+    legend = figure.legend(*lines, loc="outside upper left", ncols=6 if wide else 2)
+    above = legend.get_window_extent().height / figure.dpi
+    figure.set_size_inches(width, figure.get_figheight() + above)
     return figure
 
 

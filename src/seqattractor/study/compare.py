@@ -12,7 +12,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from seqattractor._checks import check_count, check_kind, say
+from seqattractor._checks import check_choice, check_count, check_kind, say
 from seqattractor._progress import also_shown
 from seqattractor._suggest import no_such
 from seqattractor.networks.base import SequenceMemory
@@ -20,6 +20,7 @@ from seqattractor.networks.registry import (
     FAMILIES,
     ON_REQUEST,
     REGISTRY,
+    network_class,
     parameters_of,
     takes_hidden,
 )
@@ -36,6 +37,7 @@ from seqattractor.study.comparison_trial import (
     place_of,
     rehearse,
 )
+from seqattractor.study.continual import REHEARSALS, rehearsals_of
 from seqattractor.study.protocol import Point, Protocol, Rounds, Trial
 from seqattractor.study.run import Progress, choose_executor, run_trials
 from seqattractor.study.settings import OWN_AXIS
@@ -63,6 +65,7 @@ def compare(
     t: int | Iterable[int] | None = None,
     flips: int | str | Iterable[int | str] | None = None,
     values: Iterable[Any] | None = None,
+    rehearse: str | Iterable[str | None] | None = None,
     trials: int | None = None,
     seed: int = 0,
     jobs: int = 1,
@@ -82,8 +85,8 @@ def compare(
     Parameters
     ----------
     protocol : str, optional
-        The test: random (the default), noise, recall-noise, correlated, multi, context, digits or
-        walker. Not with `data`.
+        The test: random (the default), noise, recall-noise, correlated, multi, context, digits,
+        walker or continual. Not with `data`.
     networks : list of str, SequenceMemory and classes, or dict of str to SequenceMemory, optional
         Short names, families ("paper", "ours", "rival", "yardstick") or "all", with settings that
         were tuned by one rule for all; networks that are not fitted, which take part as they are,
@@ -104,6 +107,9 @@ def compare(
     values : list, optional
         Along the test's own axis; numbers are put in order, "number x length" of multi is to be
         given with easy ones first.
+    rehearse : str or list, optional
+        In "continual", what networks rehearse that can: "none", "self", "cues" or "patterns", as in
+        their `add`. Each takes part once for each; by default all but "patterns".
     trials : int, optional
         At each value.
     seed : int
@@ -144,11 +150,20 @@ def compare(
     >>> X = [[1, 1, -1, -1], [-1, 1, 1, -1], [-1, -1, 1, 1], [1, -1, -1, 1]]
     >>> compare(data=X, networks=["lookup"], flips=[0, 1], trials=2).row("lookup", 0)["successes"]
     1
+
+    Loops that a network learns one after another:
+
+    >>> found = compare("continual", ["perceptron"], t=6, n=50, values=[1, 3], trials=2)
+    >>> [(row["network"], row["stored"]) for row in found.rows() if row["value"] == 3]
+    [('perceptron (none)', 1.0), ('perceptron (self)', 3.0), ('perceptron (cues)', 3.0)]
     """
     own_data = None if data is None else read_data(data)
     test = _choose_test(protocol, own_data, n=n, m=m, t=t, flips=flips, values=values)
     each = test.trials if trials is None else check_count(trials, "trials")
     chosen = choose_networks(networks, files)
+    ways = _rehearsals(rehearse, test.name)
+    if ways and networks is None:
+        chosen = {name: each for name, each in chosen.items() if rehearsals_of(_class_of(each))}
     if not test.values or not chosen:
         raise ValueError(
             f"a comparison needs at least one network and one value, not {len(chosen)} and "
@@ -163,7 +178,12 @@ def compare(
     tasks = [plan.task(value) for value in plan.values]  # raises if the test cannot be made of one
     own = {name: network for name, network in chosen.items() if isinstance(network, Brought)}
     rehearse_all(own, tasks[-1].X.shape[1], elsewhere=jobs > 1 or dask is not None)
-    points = {name: plan.points(network) for name, network in chosen.items()}
+    entrants = {
+        label: (network, how)
+        for name, network in chosen.items()
+        for label, how in _labels(name, network, ways).items()
+    }
+    points = {label: plan.points(*entrant) for label, entrant in entrants.items()}
     with Store(study) as store, also_shown(f"compare {test.name}", progress, verbose) as tell:
         wanted = Rounds(
             (point, each) for group in zip(*points.values(), strict=True) for point in group
@@ -180,7 +200,7 @@ def compare(
     return Comparison.of(
         test,
         by_value,
-        [plan.describe(name, network) for name, network in chosen.items()],
+        [plan.describe(label, network) for label, (network, _) in entrants.items()],
         seed=seed,
         data=None if brought is None else brought.description | {"length": brought.length},
         certain=plan.certain(chosen),
@@ -235,6 +255,38 @@ def rehearse_all(own: Mapping[str, Brought], n_units: int, *, elsewhere: bool) -
             raise ValueError(f"{whose}{error}") from error.__cause__
 
 
+def _rehearsals(rehearse: str | Iterable[str | None] | None, protocol: str) -> list[str]:
+    """Return what networks are to rehearse; nothing except where sequences come in turn."""
+    if protocol != "continual":
+        if rehearse is not None:
+            raise ValueError(f"rehearse is for the protocol 'continual', not for {protocol!r}.")
+        return []
+    if rehearse is None:
+        return [each for each in REHEARSALS if each != "patterns"]
+    asked = [rehearse] if isinstance(rehearse, str) else list(rehearse)
+    ways = ["none" if each is None else each for each in asked]
+    for each in ways:
+        check_choice(each, "rehearse", REHEARSALS)
+    return list(dict.fromkeys(ways))
+
+
+def _class_of(network: str | Brought) -> type[SequenceMemory]:
+    """Return the class of a network."""
+    return network_class(network) if isinstance(network, str) else type(network.network)
+
+
+def _labels(
+    name: str, network: str | Brought, ways: Sequence[str]
+) -> dict[str, dict[str, str | None]]:
+    """Return the names under which a network takes part, and what it rehearses under each; one that
+    can rehearse nothing takes part once.
+    """
+    able = rehearsals_of(_class_of(network))
+    if not ways or len(able) < 2:
+        return {name: {}}
+    return {f"{name} ({way})": {"rehearse": None if way == "none" else way} for way in ways}
+
+
 class _Plan:
     """What is to be done for a test."""
 
@@ -279,17 +331,17 @@ class _Plan:
         hidden = {"n_hidden": self.test.n_hidden} if takes_hidden(name) else {}
         return chosen | hidden if self.test.m_asked else hidden | chosen
 
-    def describe(self, name: str, network: str | Brought) -> Row:
+    def describe(self, label: str, network: str | Brought) -> Row:
         """The row of a network in the comparison."""
         if isinstance(network, Brought):
-            return network_row(name, network.network.traits(), hidden=self.hidden(network))
-        asked = "; M as asked for" if self.test.m_asked and takes_hidden(name) else ""
+            return network_row(label, network.network.traits(), hidden=self.hidden(network))
+        asked = "; M as asked for" if self.test.m_asked and takes_hidden(network) else ""
         return network_row(
-            name,
-            make_prototype(name, self.parameters(name)).traits(),
-            family=REGISTRY[name].family,
-            setting=f"{self.tuned(name).origin}{asked}",
-            hidden=self.hidden(name),
+            label,
+            make_prototype(network, self.parameters(network)).traits(),
+            family=REGISTRY[network].family,
+            setting=f"{self.tuned(network).origin}{asked}",
+            hidden=self.hidden(network),
         )
 
     def hidden(self, network: str | Brought) -> int | None:
@@ -299,9 +351,9 @@ class _Plan:
         varies = self.test.varies == "m" and "n_hidden" in network.network.get_params(deep=False)
         return self.test.n_hidden if varies else None
 
-    def points(self, network: str | Brought) -> list[Point]:
+    def points(self, network: str | Brought, how: Mapping[str, str | None]) -> list[Point]:
         """What one network has to do: a point for each value, or one for all if it learns once."""
-        settings = self.settings | {"network": network}
+        settings = self.settings | {"network": network, **how}
         if self.data is not None:
             settings["data"] = self.data
         places: list[dict[str, Any]] = (

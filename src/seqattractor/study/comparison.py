@@ -137,6 +137,26 @@ def _notes(networks: Sequence[Row]) -> str:
     return f"Notes: {words}." if words else ""
 
 
+def _forgetting(comparison: Comparison) -> str:
+    """What is stored and what is left of the first sequence, where they come one after another."""
+    if not comparison.in_turn:
+        return ""
+    value = comparison.settings["values"][-1]
+    rows = [comparison.row(name, value) for name in comparison.taking_part()]
+    parts = [
+        f"{row['network']} {row['stored']:.3g}, {row['first']:.0%}, {row['bits_saved']:,}"
+        for row in rows
+        if row["stored"] is not None
+    ]
+    after = f"After the last sequence, at {value} {comparison.settings['axis']}"
+    return (
+        f"{after}, with every transition right (mean number), transitions of the first that are "
+        f"right, bits saved beside the weights: {'; '.join(parts)}."
+        if parts
+        else ""
+    )
+
+
 def _not_taking_part(comparison: Comparison) -> str:
     """The networks that raised an error, and the first of each."""
     errors: dict[str, str] = {}
@@ -195,7 +215,9 @@ class Comparison(Result):
     """
     results: list[Row]
     """For each value and network: successes and their interval, those in phase with the cue,
-    sequences recalled, one-step error, epochs, parameters, and how many patterns it sees.
+    sequences recalled, one-step error, epochs, parameters, and how many patterns it sees. Of
+    sequences one after another also how many are stored, the fraction of transitions of the first
+    that are right, and the bits saved beside the weights.
     """
     seconds: list[Row]
     """Median seconds to learn and to recall, for each value and network."""
@@ -238,6 +260,8 @@ class Comparison(Result):
                 summary = (
                     _certain(of_network[0]) if (name, value) in certain else _summary(of_network)
                 )
+                if test.name == "continual":
+                    summary |= _in_turn(of_network)
                 results.append({"value": value, "network": name, **summary})
                 seconds.append({"value": value, "network": name, **_times(of_network)})
         return cls(settings, networks, results, seconds)
@@ -247,6 +271,11 @@ class Comparison(Result):
         """Whether trials have several sequences, so that a part of them can be recalled."""
         data = self.settings.get("data")
         return bool(data["sequences"] > 1 if data else get_test(self.settings["protocol"]).several)
+
+    @property
+    def in_turn(self) -> bool:
+        """Whether networks learn sequences one after another."""
+        return bool(self.settings["protocol"] == "continual")
 
     def __repr__(self) -> str:
         """Name the network that gets furthest."""
@@ -287,6 +316,7 @@ class Comparison(Result):
             _tuning(learning + storing),
             _ranking(self, learning, "networks that learn weights"),
             _ranking(self, storing, "memories that store the patterns themselves"),
+            _forgetting(self),
             *self._supported(),
             _notes(learning + storing),
             few,
@@ -441,6 +471,20 @@ def _summary(outcomes: Sequence[Row]) -> Row:
         "parameters": max((outcome["parameters"] for outcome in done), default=None),
         "order": max((outcome["order"] for outcome in done), default=None),
         "error": errors[0] if errors else None,
+    }
+
+
+def _in_turn(outcomes: Sequence[Row]) -> Row:
+    """Return what only sequences one after another have: how many are stored, which fraction of
+    transitions is left of the first, and what is saved beside the weights.
+    """
+    done = [outcome for outcome in outcomes if "error" not in outcome]
+    return {
+        **{
+            key: sum(each[key] for each in done) / len(done) if done else None
+            for key in ("stored", "first")
+        },
+        "bits_saved": max((each["bits_saved"] for each in done), default=None),
     }
 
 

@@ -8,6 +8,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from types import MappingProxyType
 from typing import Any
 
@@ -22,8 +23,10 @@ from seqattractor.datasets._random import random_periodic
 from seqattractor.datasets._walker import walker
 from seqattractor.networks.base import SequenceMemory
 from seqattractor.networks.registry import make_network, parameters_of
+from seqattractor.networks.rehearsal import Rehearse
 from seqattractor.noise import flip
 from seqattractor.sequences import Patterns, split
+from seqattractor.study.continual import learn_in_turn
 from seqattractor.study.protocol import seed_of
 from seqattractor.study.settings import OWN_AXIS, as_flips
 from seqattractor.study.trial import Task, draw_sequences, judge, recall_task, seeded
@@ -42,6 +45,7 @@ _AXES = {
 }
 """Title and words of an axis that is not the test's own."""
 _EASIER = ("n", "m")  # of which more is easier
+_LEARNS_ONCE = ("flips", "noise", "number")
 _SHARES = (0, 5, 10, 15, 20, 25, 30, 35, 40)  # flipped units of the user's patterns, in percent
 
 
@@ -56,7 +60,7 @@ class ComparisonTest:
     values: tuple[Any, ...]
     """Along the axis, easy ones first."""
     template: str
-    """What stays the same, in words, with {T}, {N} and {flips} where these stand."""
+    """What stays the same, in words, with {T}, {N}, {number} and {flips} where these stand."""
     criterion: str = _LOOP
     """When a sequence counts as recalled."""
     n_hidden: int = 500
@@ -80,10 +84,10 @@ class ComparisonTest:
 
     @property
     def learns_once(self) -> bool:
-        """Whether only cues and noise differ between values, so that a network learns once for all
-        of them in a trial.
+        """Whether only cues and noise differ between values, or what is learned on top, so that a
+        network learns once for all of them in a trial.
         """
-        return (OWN_AXIS[self.name] if self.varies == "m" else self.varies) in ("flips", "noise")
+        return (OWN_AXIS[self.name] if self.varies == "m" else self.varies) in _LEARNS_ONCE
 
     @property
     def setting(self) -> str:
@@ -91,12 +95,12 @@ class ComparisonTest:
         fixed = {name: value for name, value in self.sizes.items() if name != self.varies}
         flips, n = fixed.get("flips"), fixed.get("n")
         flipped = f"{flips or 'none'} of them"
+        each = "each" if self.name in ("multi", "continual") else "the"
         return self.template.format(
             T=f"T = {fixed['t']} patterns of " if "t" in fixed else "",
             N="units" if n is None else f"N = {n} units",
-            flips=""
-            if flips is None
-            else f", {flipped} flipped in {'each' if self.name == 'multi' else 'the'} cue",
+            number=f"{fixed['number']} " if "number" in fixed else "",
+            flips="" if flips is None else f", {flipped} flipped in {each} cue",
         )
 
     def parse(self, text: str) -> Any:
@@ -285,6 +289,17 @@ TESTS: dict[str, ComparisonTest] = {
             sizes={"flips": 100},
             n_units=43 * 30,
         ),
+        ComparisonTest(
+            "continual",
+            "Sequences one after another",
+            "sequences learned",
+            (1, 2, 3, 4, 5, 6),
+            "{number}random loops of {T}{N}{flips}, learned one after another, each with what the "
+            "network rehearses of those before; all so far must be recalled",
+            trials=3,
+            several=True,
+            sizes={"t": 21, "n": 100, "flips": 10, "number": 5},
+        ),
     )
 }
 
@@ -332,7 +347,9 @@ part.
 phase with the cue; None for a network that dwells), ``sequences``, ``one_step_error`` (fraction of
 wrong units one step after a stored pattern), ``epochs`` until one had no error (0 if nothing is
 learned, None if there was none), ``parameters``, ``order`` (how many patterns it sees), and the
-times ``learn_seconds`` and ``recall_seconds``.
+times ``learn_seconds`` and ``recall_seconds``. Of sequences one after another also ``stored``, how
+many have every transition right, ``first``, the fraction of transitions of the first that are, and
+``bits_saved`` beside the weights.
 """
 
 
@@ -342,9 +359,9 @@ def run_comparison_trial(settings: dict[str, Any], seed: np.random.SeedSequence)
     The settings are ``test`` (a key of `TASKS`), ``value`` along its axis, or ``values`` for all of
     which the network learns once, ``axis`` if that is not the test's own, ``sizes`` that are not
     those of the test, ``data`` (the user's, for the test of that name), ``network`` (a short name
-    or a network that is not fitted) and ``parameters`` of it. The seed is that of `place_of`, the
-    same for all networks; sequences, network and cues have streams of their own. Gives
-    ``outcomes``, an `Outcome` for each value, and their ``seconds``.
+    or a network that is not fitted), ``parameters`` of it and what it is to ``rehearse``. The seed
+    is that of `place_of`, the same for all networks; sequences, network and cues have streams of
+    their own. Gives ``outcomes``, an `Outcome` for each value, and their ``seconds``.
     """
     prototype = make_prototype(
         settings["network"], settings.get("parameters", {}), test=settings["test"]
@@ -352,7 +369,7 @@ def run_comparison_trial(settings: dict[str, Any], seed: np.random.SeedSequence)
     if "value" in settings:
         of_data, of_network, of_cue = seed.spawn(3)
         task = make_task(settings, settings["value"], np.random.default_rng(of_data))
-        outcomes = _take_part(prototype, [(task, of_cue)], of_network)
+        tasks = [(task, of_cue)]
     else:
         of_data, of_network = seed.spawn(2)
         assert isinstance(seed.entropy, int)  # as `seed_of` made it
@@ -361,11 +378,16 @@ def run_comparison_trial(settings: dict[str, Any], seed: np.random.SeedSequence)
             seed_of(seed.entropy, place_of(settings | {"value": value}), number)
             for value in settings["values"]
         ]
-        tasks = [
+        each = [
             make_task(settings, value, np.random.default_rng(of_data))
             for value in settings["values"]
         ]
-        outcomes = _take_part(prototype, list(zip(tasks, cues, strict=True)), of_network)
+        tasks = list(zip(each, cues, strict=True))
+    net = seeded(prototype, int(of_network.generate_state(1)[0]))
+    if settings["test"] == "continual":
+        outcomes = _take_turns(net, tasks, settings.get("rehearse"))
+    else:
+        outcomes = _take_part(net, tasks)
     seconds = [
         {key: each.pop(key) for key in list(each) if key.endswith("_seconds")} for each in outcomes
     ]
@@ -463,15 +485,12 @@ def rehearse(prototype: SequenceMemory, n_units: int) -> None:
 
 
 def _take_part(
-    prototype: SequenceMemory,
-    tasks: list[tuple[Task, np.random.SeedSequence]],
-    of_network: np.random.SeedSequence,
+    net: SequenceMemory, tasks: list[tuple[Task, np.random.SeedSequence]]
 ) -> list[Outcome]:
     """Let a network learn the sequences of the first task once, and recall from the cues of each;
     errors are results, too.
     """
     first = tasks[0][0]
-    net = seeded(prototype, int(of_network.generate_state(1)[0]))
     try:
         started = time.perf_counter()
         net.fit(first.X, first.lengths)
@@ -480,6 +499,35 @@ def _take_part(
     except EXPECTED as error:
         return [{"error": describe_failure(error, net)} for _ in tasks]
     return [_recall(net, task, of_cue) | of_learning for task, of_cue in tasks]
+
+
+def _take_turns(
+    net: SequenceMemory, tasks: list[tuple[Task, np.random.SeedSequence]], rehearse: Rehearse | None
+) -> list[Outcome]:
+    """Let a network learn the sequences of each task one by one, on top of those of the task
+    before, and recall all from the cues of each.
+    """
+    last = tasks[-1][0]
+    in_turn = learn_in_turn(net, split(last.X, last.lengths), rehearse)
+    outcomes, saved, seconds = list[Outcome](), list[int](), 0.0
+    for task, of_cue in tasks:
+        try:
+            started = time.perf_counter()
+            saved += islice(in_turn, len(task.lengths) - len(saved))
+            seconds += time.perf_counter() - started
+            scores = [net.score(x) for x in split(task.X, task.lengths)]
+            of_learning = _of_learning(net, task) | {
+                "epochs": int(getattr(net, "n_iter_", 0)) if min(scores) == 1 else None,
+                "learn_seconds": seconds,
+                "stored": sum(score == 1 for score in scores),
+                "first": float(scores[0]),
+                "bits_saved": saved[-1],
+            }
+        except EXPECTED as error:
+            failure = {"error": describe_failure(error, net)}
+            return outcomes + [failure] * (len(tasks) - len(outcomes))
+        outcomes.append(_recall(net, task, of_cue) | of_learning)
+    return outcomes
 
 
 def _of_learning(net: SequenceMemory, task: Task) -> Outcome:
@@ -556,6 +604,14 @@ def _multi(rng: np.random.Generator, *, size: str, n: int = 100, flips: int | st
     return Task(*draw_sequences(number, length, n, rng=rng), flips=as_flips(flips, n))
 
 
+def _in_turn(
+    rng: np.random.Generator, *, number: int, t: int = 21, n: int = 100, flips: int | str = 10
+) -> Task:
+    """Random loops that come one after another; the first ones are the same for any number."""
+    loops = [random_periodic(t, n, rng=rng).patterns for _ in range(number)]
+    return Task(np.concatenate(loops), np.full(number, t), flips=as_flips(flips, n))
+
+
 def _context(
     rng: np.random.Generator, *, repeated: int, n: int = 100, flips: int | str = 10
 ) -> Task:
@@ -612,6 +668,7 @@ TASKS: Mapping[str, Callable[..., Task]] = {
     "context": _context,
     "digits": _digits,
     "walker": _walker,
+    "continual": _in_turn,
     "data": _data,
 }
 """By the name of the test: what makes its sequences, from a generator, the value of its axis and

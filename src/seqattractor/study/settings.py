@@ -43,6 +43,7 @@ OWN_AXIS = {
     "context": "repeated",
     "digits": "flips",
     "walker": "flips",
+    "continual": "number",
     "data": "flips",
 }
 """By the name of a test on which networks are compared: what varies in it, unless something else is
