@@ -222,20 +222,22 @@ class _Nights(Target):
         ends = np.array([0, most])
         right.plot(ends, transitions * ends, color=plots.GREY, linewidth=0.8)
         right.plot(ends, transitions * ends / 2, color=plots.GREY, linewidth=0.8, linestyle=":")
-        right.annotate(
-            "2 transitions per neuron",
-            (most, transitions * most / 2),
-            (0, -12),
-            textcoords="offset points",
-            ha="right",
-            va="top",
-            fontsize=8,
-        )
+        for per_neuron in (1, 2):
+            right.annotate(
+                f"{per_neuron} per neuron",
+                (most, transitions * most / per_neuron),
+                (3, 0),
+                textcoords="offset points",
+                va="center",
+                fontsize=8,
+                annotation_clip=False,
+            )
         left.set(xlabel="sequences learned", ylabel="sequences stored")
         right.set(xlabel="sequences, all stored in every run", ylabel="hidden neurons in all")
         for ax in (left, right):
             ax.grid(visible=True)
             ax.set(xlim=(0, None), ylim=(0, None))
+        right.set_xlim(0, most)
         figure.legend(loc="outside upper center", ncols=2, fontsize=8)
         return figure
 

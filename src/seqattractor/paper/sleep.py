@@ -169,7 +169,8 @@ class _Sleep(Target):
                 for row in steps
             )
             each.append(
-                f"{name[0].upper()}{name[1:]}, replayed transitions for each new one: {counts}; "
+                f"{name[0].upper()}{name[1:]}, {stored} + 1 sequences, replayed transitions for each "
+                f"new one: {counts}; "
                 f"with add: {added['kept']:.1f} and {added['new']:.0%}."
             )
         return Verdict(
