@@ -111,7 +111,8 @@ def replay_of(store: OneHotNetwork) -> list[Patterns]:
     """Return the loops of a store. Each of its hidden neurons is a transition, so that a run from
     the incoming weights of any of them is on a stored sequence from the first step.
     """
-    return [close_loop(found.patterns, 1) for found in find_attractors(store, starts=store.U_)]
+    found = find_attractors(store, starts=store.U_).attractors
+    return [close_loop(each.patterns, 1) for each in found]
 
 
 def _test(
@@ -271,7 +272,7 @@ def _full(rows: list[Row]) -> int:
 
 def _neurons(row: Row) -> int:
     """Return the hidden neurons of both parts."""
-    return round(row["store_neurons"] + row["compact_neurons"])
+    return int(row["store_neurons"] + row["compact_neurons"])
 
 
 def _label(row: Row) -> str:

@@ -13,7 +13,6 @@ from seqattractor import plots
 from seqattractor.analysis._robustness import basin_fraction
 from seqattractor.datasets._random import random_periodic
 from seqattractor.networks.attractor import SequenceAttractor
-from seqattractor.networks.online import OnlineMemory
 from seqattractor.networks.sparse import SparseSequenceAttractor
 from seqattractor.paper.nights import BASIN, T
 from seqattractor.paper.settings import RANDOM_SEQUENCES
@@ -21,6 +20,8 @@ from seqattractor.paper.target import Cell, Outcome, Request, Result, Row, Targe
 from seqattractor.report.page import Table, Verdict
 from seqattractor.sequences import Patterns
 from seqattractor.sequences._patterns import as_signs
+
+Learner = SparseSequenceAttractor | SequenceAttractor
 
 RUNS = 10  # at most
 STEPS = 20  # of a run from the weights of one neuron
@@ -37,19 +38,19 @@ NIGHTS: dict[tuple[str, int], tuple[int | None, ...]] = {
 }
 
 
-def replay_steps(net: OnlineMemory, rng: np.random.Generator) -> Iterator[tuple[Patterns, bool]]:
+def replay_steps(net: Learner, rng: np.random.Generator) -> Iterator[tuple[Patterns, bool]]:
     """Yield transitions, shape (2, N), that a network makes by itself while it may be learning, and
     whether it is sure of them.
 
-    Runs start from the incoming weights of one hidden neuron after another, in random order.
+    Runs start from the incoming weights of one hidden neuron after another, in random order. The
+    first step of a run may begin at a noisy version of a stored pattern.
     """
-    M = net.layers()[0].weights.shape[0]  # type: ignore[index]
     while True:
-        for i in rng.permutation(M):
-            state = as_signs(net.layers()[0].weights[i] >= 0)  # type: ignore[index]
+        for i in rng.permutation(net.n_hidden_):
+            state = as_signs(net.U_[i] >= 0)
             for _ in range(STEPS):
                 at, shares = state[None], []
-                for layer in net.layers() or ():
+                for layer in net.layers():
                     fields = layer.fields(at)
                     shares.append(float((np.abs(fields) >= (layer.kappa or 0.0) / 2).mean()))
                     at = layer.states(fields)
@@ -58,7 +59,7 @@ def replay_steps(net: OnlineMemory, rng: np.random.Generator) -> Iterator[tuple[
 
 
 def learn_in_sleep(
-    net: OnlineMemory, x: Patterns, replays: int, rng: np.random.Generator
+    net: Learner, x: Patterns, replays: int, rng: np.random.Generator
 ) -> dict[str, int]:
     """Present a new sequence until it is stored, with some replayed transitions before each of its
     own. Each is one call of `partial_fit`, with two patterns.
@@ -101,7 +102,7 @@ def sleep(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str, A
         random_periodic(settings["T"], settings["N"], rng=of_loops).patterns
         for _ in range(settings["stored"] + 1)
     )
-    net: SparseSequenceAttractor | SequenceAttractor
+    net: Learner
     if settings["network"] == "sparse":
         net = SparseSequenceAttractor(settings["M"], noise=0, random_state=of_network)
     else:
@@ -169,8 +170,8 @@ class _Sleep(Target):
                 for row in steps
             )
             each.append(
-                f"{name[0].upper()}{name[1:]}, {stored} + 1 sequences, replayed transitions for each "
-                f"new one: {counts}; "
+                f"{name[0].upper()}{name[1:]}, {stored} + 1 sequences, replayed transitions for "
+                f"each new one: {counts}; "
                 f"with add: {added['kept']:.1f} and {added['new']:.0%}."
             )
         return Verdict(
@@ -209,7 +210,7 @@ class _Sleep(Target):
 
     def figure(self, result: Result) -> Figure:
         figure, ax = plt.subplots(figsize=(6.0, 3.6), layout="constrained")
-        looks = (
+        looks: tuple[dict[str, Any], ...] = (
             {"color": plots.RED, "marker": "o"},
             {"color": plots.ORANGE, "marker": "s"},
             {"color": plots.BLUE, "marker": "o"},
