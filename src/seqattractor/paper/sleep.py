@@ -29,25 +29,30 @@ SURE = 0.9  # of the neurons of each layer have at least half their margin
 MOST_SHOWN = 60  # times that the new sequence is presented
 MOST_UNSURE = 2000  # unsure steps in a row, after which nothing is replayed any more
 NETWORKS = {"sparse": "sparse network without noise", "attractor": "the paper's network"}
-# Network and sequences stored: replayed transitions for each new one; None is `add`.
-NIGHTS: dict[tuple[str, int], tuple[int | None, ...]] = {
-    ("sparse", 5): (0, 1, 5, 10, 20, None),
-    ("sparse", 10): (20, None),
-    ("attractor", 1): (0, 1, 5, 10, None),
-    ("attractor", 2): (10, None),
+# Network, sequences stored and weights from which runs start: replayed transitions for each new
+# one; None is `add`.
+NIGHTS: dict[tuple[str, int, str], tuple[int | None, ...]] = {
+    ("sparse", 5, "incoming"): (0, 1, 5, 10, 20, None),
+    ("sparse", 5, "outgoing"): (5, 10, 20),
+    ("sparse", 10, "incoming"): (10, 20, None),
+    ("attractor", 1, "incoming"): (0, 1, 5, 10, None),
+    ("attractor", 2, "incoming"): (5, 10, None),
 }
 
 
-def replay_steps(net: Learner, rng: np.random.Generator) -> Iterator[tuple[Patterns, bool]]:
+def replay_steps(
+    net: Learner, rng: np.random.Generator, start: str = "incoming"
+) -> Iterator[tuple[Patterns, bool]]:
     """Yield transitions, shape (2, N), that a network makes by itself while it may be learning, and
     whether it is sure of them.
 
-    Runs start from the incoming weights of one hidden neuron after another, in random order. The
-    first step of a run may begin at a noisy version of a stored pattern.
+    Runs start from the signs of the incoming or outgoing weights of one hidden neuron after
+    another, in random order. The first step of a run may begin at a noisy version of a stored
+    pattern.
     """
     while True:
         for i in rng.permutation(net.n_hidden_):
-            state = as_signs(net.U_[i] >= 0)
+            state = as_signs((net.U_[i] if start == "incoming" else net.V_[:, i]) >= 0)
             for _ in range(STEPS):
                 at, shares = state[None], []
                 for layer in net.layers():
@@ -59,12 +64,12 @@ def replay_steps(net: Learner, rng: np.random.Generator) -> Iterator[tuple[Patte
 
 
 def learn_in_sleep(
-    net: Learner, x: Patterns, replays: int, rng: np.random.Generator
+    net: Learner, x: Patterns, replays: int, rng: np.random.Generator, start: str = "incoming"
 ) -> dict[str, int]:
     """Present a new sequence until it is stored, with some replayed transitions before each of its
     own. Each is one call of `partial_fit`, with two patterns.
     """
-    replayed = replay_steps(net, rng)
+    replayed = replay_steps(net, rng, start)
     count = {"replayed": 0, "unsure": 0, "presented": 0}
     for _ in range(MOST_SHOWN):
         for t in range(len(x) - 1):
@@ -85,7 +90,7 @@ def learn_in_sleep(
 def sleep(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str, Any]:
     """Store some loops in one batch, and then a new one while the network sleeps.
 
-    Settings are network, stored, replays (None for `add`), T, M, N and flips. The outcome is
+    Settings are network, stored, start, replays (None for `add`), T, M, N and flips. The outcome is
 
     kept, new
         Earlier sequences that are exact, and whether the new one is.
@@ -112,7 +117,7 @@ def sleep(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str, A
     if settings["replays"] is None:
         net.add(new)
     else:
-        count = learn_in_sleep(net, new, settings["replays"], of_replay)
+        count = learn_in_sleep(net, new, settings["replays"], of_replay, settings["start"])
     exact = [x for x in (*earlier, new) if net.score(x) == 1]
     basins = [basin_fraction(net, x, flips=settings["flips"], rng=of_cues) for x in exact]
     is_new = net.score(new) == 1
@@ -131,8 +136,8 @@ class _Sleep(Target):
         sizes = {"T": T, "M": RANDOM_SEQUENCES["table1"]["M"][0]}
         sizes |= {key: RANDOM_SEQUENCES[key] for key in ("N", "flips")}
         return [
-            {"network": network, "stored": stored, "replays": replays, **sizes}
-            for (network, stored), each in NIGHTS.items()
+            {"network": network, "stored": stored, "start": start, "replays": replays, **sizes}
+            for (network, stored, start), each in NIGHTS.items()
             for replays in each
             if not (request.quick and (replays or 0) > 5)
         ]
@@ -148,7 +153,7 @@ class _Sleep(Target):
 
     def rows(self, cell: Cell, trials: list[Outcome]) -> list[Row]:
         return [
-            {key: cell[key] for key in ("network", "stored", "replays")}
+            {key: cell[key] for key in ("network", "stored", "start", "replays")}
             | {"trials": len(trials)}
             | {key: float(np.mean([each[key] for each in trials])) for key in MEANS}
             | {
@@ -160,20 +165,18 @@ class _Sleep(Target):
     def verdict(self, result: Result) -> Verdict:
         s = result.data["settings"]
         each = []
-        for (network, stored), name in _cases(result).items():
-            rows = result.rows(network=network, stored=stored)
-            [added] = [row for row in rows if row["replays"] is None]
-            steps = [row for row in rows if row["replays"] is not None]
-            counts = ", ".join(
+        for name, rows in _cases(result).items():
+            steps = ", ".join(
                 f"{row['replays']} (earlier ones exact {row['kept']:.1f}, new one "
                 f"{row['new']:.0%}, steps {_steps(row):.0f})"
-                for row in steps
+                for row in rows
+                if row["replays"] is not None
             )
-            each.append(
-                f"{name[0].upper()}{name[1:]}, {stored} + 1 sequences, replayed transitions for "
-                f"each new one: {counts}; "
-                f"with add: {added['kept']:.1f} and {added['new']:.0%}."
-            )
+            text = f"{name[0].upper()}{name[1:]}, replayed transitions for each new one: {steps}"
+            for row in rows:
+                if row["replays"] is None:
+                    text += f"; with add: {row['kept']:.1f} and {row['new']:.0%}"
+            each.append(f"{text}.")
         return Verdict(
             None,
             f"Loops of {s['T'] - 1} random patterns (N = {s['N']}, M = {s['M']}), "
@@ -184,7 +187,7 @@ class _Sleep(Target):
     def tables(self, result: Result) -> list[Table]:
         lines = [
             [
-                f"{name}: {row['stored']} + 1",
+                name,
                 "add" if row["replays"] is None else str(row["replays"]),
                 f"{row['kept']:.1f} of {row['stored']}",
                 f"{row['new']:.0%}",
@@ -193,8 +196,8 @@ class _Sleep(Target):
                 "-" if row["replays"] is None else f"{_steps(row):.0f}",
                 "-" if row["replays"] is None else f"{row['unsure']:.0f}",
             ]
-            for (network, stored), name in _cases(result).items()
-            for row in result.rows(network=network, stored=stored)
+            for name, rows in _cases(result).items()
+            for row in rows
         ]
         columns = ["sequences", "replayed for each new transition", "earlier ones exact"]
         columns += ["new one exact", "all exact", "all with a basin", "learning steps"]
@@ -209,23 +212,20 @@ class _Sleep(Target):
         return [Table(columns, lines, caption)]
 
     def figure(self, result: Result) -> Figure:
-        figure, ax = plt.subplots(figsize=(6.0, 3.6), layout="constrained")
+        figure, ax = plt.subplots(figsize=(6.0, 4.6), layout="constrained")
         looks: tuple[dict[str, Any], ...] = (
             {"color": plots.RED, "marker": "o"},
-            {"color": plots.ORANGE, "marker": "s"},
+            {"color": plots.RED, "marker": "v", "linestyle": ":"},
+            {"color": plots.ORANGE, "marker": "s", "linestyle": "--"},
             {"color": plots.BLUE, "marker": "o"},
-            {"color": plots.GREEN, "marker": "s"},
+            {"color": plots.GREEN, "marker": "s", "linestyle": "--"},
         )
-        for ((network, stored), name), look in zip(_cases(result).items(), looks, strict=True):
-            rows = [
-                row
-                for row in result.rows(network=network, stored=stored)
-                if row["replays"] is not None
-            ]
+        for (name, rows), look in zip(_cases(result).items(), looks, strict=True):
+            steps = [row for row in rows if row["replays"] is not None]
             ax.plot(
-                [row["replays"] for row in rows],
-                [100 * row["kept"] / stored for row in rows],
-                label=f"{name}: {stored} + 1",
+                [row["replays"] for row in steps],
+                [100 * row["kept"] / row["stored"] for row in steps],
+                label=name,
                 **look,
             )
         ax.set(
@@ -234,16 +234,22 @@ class _Sleep(Target):
             ylim=(-4, 104),
         )
         ax.grid(visible=True)
-        ax.legend(fontsize=8)
+        figure.legend(loc="outside upper center", fontsize=8)
         return figure
 
 
 MEANS = ("kept", "new", "attract", "replayed", "unsure", "presented")
 
 
-def _cases(result: Result) -> dict[tuple[str, int], str]:
-    """Return the networks with the number of stored sequences, and their names."""
-    return {(row["network"], row["stored"]): NETWORKS[row["network"]] for row in result.rows()}
+def _cases(result: Result) -> dict[str, list[Row]]:
+    """Return the rows of each network, number of stored sequences and start, by their names."""
+    cases = dict[str, list[Row]]()
+    for row in result.rows():
+        name = f"{NETWORKS[row['network']]}, {row['stored']} + 1 sequences"
+        if row["start"] == "outgoing":
+            name += ", from outgoing weights"
+        cases.setdefault(name, []).append(row)
+    return cases
 
 
 def _steps(row: Row) -> float:
