@@ -74,9 +74,7 @@ def test_each_new_transition_comes_after_the_replayed_ones():
 
 @pytest.mark.parametrize("network", ["sparse", "attractor"])
 def test_sleep_counts_what_is_left(network):
-    found = outcome(
-        {"network": network, "stored": 2, "start": "incoming", "replays": None, "M": 100}, sleep
-    )
+    found = outcome({"network": network, "stored": 2, "replays": None, "M": 100}, sleep)
     assert (found["kept"], found["new"], found["replayed"]) == (2, True, 0)
 
 

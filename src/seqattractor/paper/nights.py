@@ -34,8 +34,8 @@ MEMORIES = {
 # Memory, hidden neurons of the compact network, sequences a day, days, and runs at most.
 LIVES: tuple[tuple[str, int, int, int, int], ...] = (
     ("store", 0, 20, 8, 20),
-    ("both", 500, 10, 6, 20),
     ("both", 500, 20, 3, 20),
+    ("both", 1000, 5, 17, 20),
     ("both", 1000, 20, 5, 20),
     ("both", 2000, 20, 8, 3),
     ("self", 500, 20, 3, 3),
@@ -246,8 +246,8 @@ class _Nights(Target):
 MEANS = ("exact", "stored", "store_neurons", "compact_neurons", "replayed")
 LOOKS: dict[tuple[str, int, int], dict[str, Any]] = {
     ("store", 0, 20): {"color": plots.GREY, "marker": "d", "linestyle": "--"},
-    ("both", 500, 10): {"color": plots.ORANGE, "marker": "<"},
     ("both", 500, 20): {"color": plots.RED, "marker": "o"},
+    ("both", 1000, 5): {"color": plots.ORANGE, "marker": "s"},
     ("both", 1000, 20): {"color": plots.RED, "marker": "s"},
     ("both", 2000, 20): {"color": plots.RED, "marker": "^"},
     ("self", 500, 20): {"color": plots.BLUE, "marker": "o", "markerfacecolor": "none"},

@@ -90,7 +90,8 @@ def learn_in_sleep(
 def sleep(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str, Any]:
     """Store some loops in one batch, and then a new one while the network sleeps.
 
-    Settings are network, stored, start, replays (None for `add`), T, M, N and flips. The outcome is
+    Settings are network, stored, replays (None for `add`), T, M, N, flips and, if they are
+    outgoing weights, start. The outcome is
 
     kept, new
         Earlier sequences that are exact, and whether the new one is.
@@ -117,7 +118,9 @@ def sleep(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str, A
     if settings["replays"] is None:
         net.add(new)
     else:
-        count = learn_in_sleep(net, new, settings["replays"], of_replay, settings["start"])
+        count = learn_in_sleep(
+            net, new, settings["replays"], of_replay, settings.get("start", "incoming")
+        )
     exact = [x for x in (*earlier, new) if net.score(x) == 1]
     basins = [basin_fraction(net, x, flips=settings["flips"], rng=of_cues) for x in exact]
     is_new = net.score(new) == 1
@@ -136,7 +139,8 @@ class _Sleep(Target):
         sizes = {"T": T, "M": RANDOM_SEQUENCES["table1"]["M"][0]}
         sizes |= {key: RANDOM_SEQUENCES[key] for key in ("N", "flips")}
         return [
-            {"network": network, "stored": stored, "start": start, "replays": replays, **sizes}
+            {"network": network, "stored": stored, "replays": replays, **sizes}
+            | ({"start": start} if start != "incoming" else {})
             for (network, stored, start), each in NIGHTS.items()
             for replays in each
             if not (request.quick and (replays or 0) > 5)
@@ -153,7 +157,8 @@ class _Sleep(Target):
 
     def rows(self, cell: Cell, trials: list[Outcome]) -> list[Row]:
         return [
-            {key: cell[key] for key in ("network", "stored", "start", "replays")}
+            {key: cell[key] for key in ("network", "stored", "replays")}
+            | {"start": cell.get("start", "incoming")}
             | {"trials": len(trials)}
             | {key: float(np.mean([each[key] for each in trials])) for key in MEANS}
             | {
