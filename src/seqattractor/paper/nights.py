@@ -165,7 +165,8 @@ class _Nights(Target):
             None,
             f"Loops of {s['T'] - 1} random patterns (N = {s['N']}). A loop is stored if every "
             f"transition is right and at least {s['basin']:.0%} of its patterns with {s['flips']} "
-            f"flipped units lead to it. {each} The paper has no such experiment.",
+            f"flipped units lead to it. {each} {_saving(_lives(result))} The paper has no such "
+            "experiment.",
         )
 
     def tables(self, result: Result) -> list[Table]:
@@ -307,6 +308,23 @@ def _words(rows: list[Row]) -> str:
             f"; after night {len(rows)} {last['stored']:.1f} of {last['learned']} are stored "
             f"(mean; {last['low']} to {last['high']}), {last['exact']:.1f} exactly"
         )
+    return text + "."
+
+
+def _saving(lives: list[list[Row]]) -> str:
+    """Describe which memories need fewer hidden neurons than one per transition."""
+    each = {
+        _label(rows[0]): _neurons(rows[_full(rows) - 1]) / rows[_full(rows) - 1]["learned"]
+        for rows in lives
+        if _full(rows) and rows[0]["memory"] != "store"
+    }
+    fewer = [f"{name} ({n:.1f})" for name, n in each.items() if n < T - 1]
+    more = [f"{name} ({n:.1f})" for name, n in each.items() if n >= T - 1]
+    text = f"The store alone has {T - 1} hidden neurons for each sequence"
+    if fewer:
+        text += f"; fewer have {', '.join(fewer)}"
+    if more:
+        text += f"; as many or more have {', '.join(more)}"
     return text + "."
 
 
