@@ -3,6 +3,7 @@ them.
 """
 
 import json
+import re
 
 import pytest
 
@@ -24,3 +25,13 @@ def test_the_tables_are_those_of_the_saved_results(script):
 def test_every_part_is_shown_once(script):
     assert parts_shown("nights.rst", RESULTS) == parts_written(RESULTS)
     assert set(script.TARGETS) < set(parts_written(RESULTS))
+
+
+def test_the_command_on_the_page_is_the_one_that_made_the_saved_results(script):
+    saved = json.loads(script.KEPT.read_text())
+    [trials] = re.findall(
+        r"reproduce nights sleep --trials (\d+)", (DOCS / "nights.rst").read_text()
+    )
+    assert {row["trials"] for name in script.TARGETS for row in saved[name]["rows"]} == {
+        int(trials)
+    }
