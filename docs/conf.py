@@ -85,7 +85,7 @@ def moving_pictures(block, block_vars, gallery_conf):
     ]
     for path, place in zip(written, places, strict=True):
         path.replace(place)
-    titles = ", ".join(f"{path.stem}, stored, cue and recall side by side" for path in written)
+    titles = ", ".join(f"animation: {path.stem}" for path in written)
     return figure_rst(places, gallery_conf["src_dir"], titles)
 
 

@@ -15,6 +15,7 @@ PROMISES = {
     "plot_is_it_replay": "The laps have a sequence in common.",
     "plot_letters": "spelled right: True",
     "plot_moving_digits": "retrieved: True\nretrieved: True\nretrieved: True",
+    "plot_night_of_replay": "\nwith replay: 5 of 5 earlier sequences exact, new one 100%",
     "plot_place_cells": "the lap is replayed: True",
     "plot_replay_of_laps": "context of 5 bins: 100.0% of the transitions stored",
     "plot_tune": "recalled without a mistake: True",
@@ -22,8 +23,14 @@ PROMISES = {
 }
 
 # Those that take more than a second, of which other examples and tests show the same calls.
-SLOW = ("plot_guarantees", "plot_replay_of_laps", "plot_why_sparse", "plot_your_own_rule")
-MOVING = ("plot_gallop", "plot_walker")
+SLOW = (
+    "plot_guarantees",
+    "plot_night_of_replay",
+    "plot_replay_of_laps",
+    "plot_why_sparse",
+    "plot_your_own_rule",
+)
+MOVING = ("plot_gallop", "plot_night_of_replay", "plot_walker")
 
 
 def test_the_promised_examples_are_there():

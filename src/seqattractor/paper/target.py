@@ -46,13 +46,23 @@ TARGETS = {
     "learned-targets": "learned_targets:TARGET",
     "capacity": "capacity:TARGET",
     "continual": "continual:TARGET",
+    "nights": "nights:TARGET",
+    "sleep": "sleep:TARGET",
     **{name: f"neighbours:{name}" for name in EXPERIMENTS},
 }
 NEIGHBOURS = tuple(EXPERIMENTS)
 """Systems of the paper's list and some others, each with an experiment of its own; "neighbours"
 stands for all of them.
 """
-PAST_THE_PAPER = ("pooled", "learned-targets", "capacity", "continual", *NEIGHBOURS)
+PAST_THE_PAPER = (
+    "pooled",
+    "learned-targets",
+    "capacity",
+    "continual",
+    "nights",
+    "sleep",
+    *NEIGHBOURS,
+)
 """These take long, so "all" leaves them out."""
 QUICK_TRIALS = 5
 
