@@ -136,9 +136,10 @@ class OnlineMemory(SequenceMemory):
         rehearse: rehearsal.Rehearse | None = "self",
         callback: ProgressCallback | None = None,
     ) -> rehearsal.Added:
-        """Learn sequences on top of what was learned before, which is rehearsed together with them.
+        """Learn new sequences, and what was learned before together with them, which is rehearsed.
 
-        A network that has learned nothing learns as in `fit`. If learning fails or is interrupted,
+        Both are learned from scratch, as by `fit`: on top of the present weights it takes longer
+        and the basins come out smaller. If learning fails or is interrupted,
         or the new sequences conflict with earlier ones, the network is rolled back.
 
         Parameters

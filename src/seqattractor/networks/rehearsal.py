@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 Rehearse = Literal["self", "cues", "patterns"]
 
-_TRIES = 3  # rounds of learning until everything is stored, at most
-
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Added(Result):
@@ -164,12 +162,9 @@ def _add(
         if rehearse is None:
             _present_until_stored(net, new)
         else:
-            learned = _transitions([*earlier, *new], net.order_)
             with net._announced(callback) as report:
-                for _ in range(_TRIES):
-                    net._resume(learned, report)
-                    if not net._wrong_units(learned).any():
-                        break
+                net.fit_transitions(_transitions([*earlier, *new], net.order_), report)
+            net._learned_from = None
     forget_saved(net)
     if rehearse in ("cues", "patterns"):
         _save(net, rehearse, [*earlier, *new])

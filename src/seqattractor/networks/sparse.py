@@ -5,7 +5,7 @@ its capacity.
 from __future__ import annotations
 
 import math
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, final
 
 import numpy as np
@@ -290,22 +290,6 @@ class SparseSequenceAttractor(OnlineMemory):
         self._run_epochs(transitions, self._schedule().plan(), callback)
         return int(self._wrong_units(transitions).sum())
 
-    def _resume(
-        self, transitions: Transitions, callback: ProgressCallback | None = None
-    ) -> tuple[int, int]:
-        """Learn on top of the present weights, in half of the epochs; targets are chosen anew.
-
-        What is "auto" follows the transitions, but for what P and the plan of learning depend on.
-        """
-        noise = self.noise if self.noise_ else 0
-        values = choose_defaults(self, transitions.inputs, transitions.targets, noise)
-        for name in ("target_from", "learned_drive", "clean_first"):
-            del values[name]
-        self._settle(transitions, values)
-        plan = replace(self._schedule(), epochs=max(1, self.max_epochs_ // 2)).plan()
-        self._run_epochs(transitions, plan, self._counting_on(callback))
-        return 0, int(self._wrong_units(transitions).sum())
-
     def _present(self, transitions: Transitions) -> None:
         """Go once through the transitions and learn from each."""
         self._run_epochs(transitions, [self._schedule().stream(self.n_iter_)], None)
@@ -372,32 +356,24 @@ class SparseSequenceAttractor(OnlineMemory):
         """
         self._init_with(transitions, self.noise)
 
-    def _settle(self, transitions: Transitions, values: dict[str, Any]) -> None:
-        """Set what is "auto", and the units of weights that follow from it."""
-        n, n_in = transitions.inputs.shape
+    def _init_with(self, transitions: Transitions, noise: int | Auto) -> None:
+        """Begin with some noise."""
+        inputs, targets = transitions.inputs, transitions.targets
+        M = self.n_hidden_ = given_size(self)
         self.max_epochs_ = self._epoch_limit
-        for name, value in values.items():
+        for name, value in choose_defaults(self, inputs, targets, noise).items():
             setattr(
                 self, f"{name}_", value.item() if isinstance(value, np.generic) else value
             )  # int8 would overflow
         check_in_steps(self.eta_hidden_, kappa=self.kappa, kappa_active=self.kappa_active_)
         check_in_steps(self.eta_visible_, kappa=self.kappa)
-        check_memory(
-            16 * self.n_hidden_ * (n_in + self.n_features_in_),
-            f"a network of {self.n_hidden_} hidden neurons",
-        )
+        rng = as_generator(self.random_state)
+        N, (n, n_in) = self.n_features_in_, inputs.shape
+        check_memory(16 * M * (n_in + N), f"a network of {M} hidden neurons")
         if self.engine == "exact" and has_kernels():
             check_memory(12 * n**2, f"learning {n} transitions, of which every two are compared")
         self.hidden_unit_, self.hidden_step_ = _in_units(self.eta_hidden_, self.decay_)
         self.visible_unit_, self.visible_step_ = _in_units(self.eta_visible_, self.decay_)
-
-    def _init_with(self, transitions: Transitions, noise: int | Auto) -> None:
-        """Begin with some noise."""
-        inputs, targets = transitions.inputs, transitions.targets
-        M = self.n_hidden_ = given_size(self)
-        self._settle(transitions, choose_defaults(self, inputs, targets, noise))
-        rng = as_generator(self.random_state)
-        N, n_in = self.n_features_in_, inputs.shape[1]
         # Multiples of a power of two add up without rounding, so that the drive does not depend on
         # the order of a sum.
         P = rng.standard_normal((M, N if self.target_from_ == "next" else n_in))
