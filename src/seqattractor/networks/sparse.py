@@ -333,10 +333,8 @@ class SparseSequenceAttractor(OnlineMemory):
 
     def layers(self) -> tuple[Layer, Layer]:
         """Return the hidden layer, of 0 and 1, and the visible one."""
-        learned = self._settings()
-        margins = (learned.margin * self.hidden_unit_, learned.visible_margin * self.visible_unit_)
-        hidden = Layer.of(self.U_, self.hidden_bias_, low=0, high=1, kappa=margins[0])
-        return hidden, Layer.of(self.V_, kappa=margins[1])
+        hidden = Layer.of(self.U_, self.hidden_bias_, low=0, high=1, kappa=float(self.kappa))
+        return hidden, Layer.of(self.V_, kappa=float(self.kappa))
 
     @property
     def _fewest_hidden(self) -> int:

@@ -37,8 +37,6 @@ TRANSIENT = 20  # steps that a run from a start may take until its transitions a
 _PAIRS = 4  # pairs of neurons, in multiples of their number, from which runs start in one round
 _ROUNDS = 10  # of pairs, at most
 _IN_VAIN = 3  # rounds in a row that find no new sequence, after which the search ends
-_UNDECIDED = 2**62
-_UNSURE = 0.01  # of the hidden neurons, at most, in a transition that was learned
 _RARE = 0.02  # of the starts of a frequent sequence (the upper quartile), at least
 _BRANCH = 3  # states of its own of a path that joins another sequence, at least
 _REBUILT = 5  # times a first pattern is rebuilt from the neurons that it activates
@@ -153,20 +151,24 @@ def self_replay(net: SequenceMemory) -> SelfReplay:
     )
 
 
-def unsure_neurons(net: SequenceMemory, states: Patterns) -> tuple[Patterns, Ids]:
-    """Return what follows each state, (B, order * N) -> (B, N), and how many hidden neurons have a
-    field within the margin for which they were trained; if a visible one has, `_UNDECIDED`.
+def sure_transitions(
+    net: SequenceMemory, states: Patterns
+) -> tuple[Patterns, Flags, NDArray[np.float64]]:
+    """Return what follows each state, (B, order * N) -> (B, N), whether that is sure, and the
+    smallest field of a neuron that the state activates, of the first layer.
+
+    This field is largest at a stored pattern: every wrong unit takes something away from it.
     """
-    unsure, at = np.zeros(len(states), dtype=np.int64), states
-    *hidden, visible = net.layers() or ()
-    for layer in hidden:
+    sure, depth, at = np.ones(len(states), dtype=np.bool_), None, states
+    for layer in net.layers() or ():
         fields = layer.fields(at)
+        at, sizes = layer.states(fields), np.abs(fields)
         if layer.kappa is not None:
-            unsure += (np.abs(fields) <= layer.kappa).sum(axis=1)
-        at = layer.states(fields)
-    fields = visible.fields(at)
-    unsure[np.abs(fields).min(axis=1) <= (visible.kappa or 0.0)] = _UNDECIDED
-    return visible.states(fields), unsure
+            sure &= sizes.min(axis=1) > layer.kappa
+        if depth is None:
+            depth = np.where(at != 0, sizes, np.inf).min(axis=1)
+    assert depth is not None
+    return at, sure, depth
 
 
 @dataclass(frozen=True)
@@ -185,8 +187,7 @@ class _Seen:
         self.net = net
         self._way_back = net._way_back()
         self._known = KnownStates(net.n_features_in_ * net.order_)
-        self._unsure = np.zeros(0, dtype=np.int64)
-        self._sure_enough = int(_UNSURE * getattr(net, "n_hidden_", 0))
+        self._sure = np.zeros(0, dtype=np.bool_)
 
     @property
     def n_bytes(self) -> int:
@@ -206,13 +207,13 @@ class _Seen:
         steps = 0
         while len(at := np.unique(at[self._known.successors[at] == UNKNOWN])):
             states = self._known.states[at]
-            following, unsure = unsure_neurons(self.net, states)
+            following, sure, _ = sure_transitions(self.net, states)
             after = self._known.number(np.concatenate([states[:, N:], following], axis=1))
-            more = len(self._known.successors) - len(self._unsure)
-            self._unsure = np.append(self._unsure, np.full(more, _UNDECIDED))
-            self._known.successors[at], self._unsure[at] = after, unsure
+            more = len(self._known.successors) - len(self._sure)
+            self._sure = np.append(self._sure, np.zeros(more, dtype=np.bool_))
+            self._known.successors[at], self._sure[at] = after, sure
             steps += 1
-            at = after if steps < TRANSIENT else after[unsure == 0]
+            at = after if steps < TRANSIENT else after[sure]
         return first
 
     def memories(self, starts: list[Ids]) -> list[_Memory]:
@@ -231,19 +232,19 @@ class _Seen:
 
     def _cycles_and_paths(self) -> list[_Memory]:
         """Return the cycles and paths of sure transitions between states that were recalled."""
-        following, unsure = self._successors, self._unsure[: len(self._known)]
-        recalls = np.bincount(following[unsure < _UNDECIDED], minlength=len(following))
-        recalled = recalls > 0
-        stem = recalled & (unsure <= self._sure_enough)
+        following = self._successors
+        recalled = np.zeros(len(following), dtype=np.bool_)
+        recalled[following[following != UNKNOWN]] = True
+        stem = self._sure[: len(following)] & recalled
         found = [self._loop(cycle) for cycle in _cycles(following, stem)]
         taken = np.zeros(len(following), dtype=np.bool_)
         for memory in found:
             taken[memory.states] = True
-        certain = recalled & (unsure == 0)
         leads_to = np.zeros(len(following), dtype=np.bool_)
-        leads_to[following[certain]] = True
-        heads = np.flatnonzero(certain & ~leads_to)
-        heads = heads[np.argsort(-recalls[heads], kind="stable")]
+        leads_to[following[stem]] = True
+        heads = np.flatnonzero(stem & ~leads_to)
+        _, _, depth = sure_transitions(self.net, self._known.states[heads])
+        heads = heads[np.argsort(-depth, kind="stable")]
         paths = [_path(int(head), following, stem) for head in heads]
         for path in sorted(paths, key=len, reverse=True):
             own = np.array([s for s in path if not taken[s]], dtype=np.int64)
@@ -274,12 +275,15 @@ class _Seen:
         near = self._known.states[: len(self._known)][self._successors == head]
         found, sure = dict[bytes, Patterns](), True
         while sure:
-            rebuilt, counts = np.unique(self._rebuilt(near, state), axis=0, return_counts=True)
-            if not len(rebuilt) or rebuilt[np.argmax(counts)].tobytes() in found:
+            rebuilt = self._rebuilt(near, state)
+            _, are_sure, depth = sure_transitions(self.net, rebuilt)
+            if not len(rebuilt):
                 break
-            near, state = state[None], rebuilt[np.argmax(counts)]
+            near, best = state[None], np.argmax(np.where(are_sure, depth, -1))
+            if rebuilt[best].tobytes() in found:
+                break
+            state, sure = rebuilt[best], bool(are_sure[best])
             found[state.tobytes()] = state[:N]
-            sure = unsure_neurons(self.net, state[None])[1][0] <= self._sure_enough
         return list(found.values())[::-1]
 
     def _rebuilt(self, near: Patterns, state: Patterns) -> Patterns:
@@ -290,7 +294,7 @@ class _Seen:
             rebuilt[:, N:] = state[:-N]
             fits = np.all(self.net.next_patterns(rebuilt) == state[-N:], axis=1)
             near = np.where(fits[:, None], rebuilt, near)
-        return near[np.all(self.net.next_patterns(near) == state[-N:], axis=1)]
+        return np.unique(near[np.all(self.net.next_patterns(near) == state[-N:], axis=1)], axis=0)
 
     def lead_into(self, found: list[_Memory]) -> Ids:
         """Return, for every state, the number of the sequence that it leads into, or -1."""
