@@ -52,6 +52,10 @@ def learn(problem: Problem, *, callback: ProgressCallback | None = None) -> Lear
     """
     own = problem.own
     assert own is not None
+    if problem.kappa == 0:
+        raise ValueError(
+            "kappa must be at least 2**-24 of eta: rules see margins in units of kappa."
+        )
     x, x_next = problem.inputs.astype(np.float64), problem.targets.astype(np.float64)
     z, theta, epochs = problem.hidden_targets, problem.input_threshold, own.epoch
     V = _Layer(problem, own, problem.V, 1)

@@ -21,12 +21,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from seqattractor import constraints, rules
 from seqattractor._checks import check_count, check_memory, is_count
 from seqattractor._files import atomic_write, named_path
-from seqattractor.constraints import Constraint
 from seqattractor.exchange.layers import RejectedFile
-from seqattractor.rules import Rule
+from seqattractor.networks.own_learning import as_text
 
 if TYPE_CHECKING:
     from seqattractor.networks.base import SequenceMemory
@@ -54,7 +52,6 @@ _ATTACHED = {
     "rehearsal_patterns_": "pattern RT N",
     "rehearsal_lengths_": "count R",
 }
-_PARTS = {name: getattr(module, name) for module in (rules, constraints) for name in module.__all__}
 _EVERYBODY = ("n_features_in_", "feature_names_in_", "order_", "metadata_", *_ATTACHED)
 _DTYPES = {
     "float": ("f8",),
@@ -336,8 +333,6 @@ def _check_plain(name: str, value: Any) -> None:
     if name == "metadata_":
         if not isinstance(value, dict | None):
             raise ValueError("metadata_ is not a table of names and values")
-    elif name in ("rule", "constraints"):
-        pass  # as checked by the network
     elif not isinstance(value, _SCALARS):
         raise ValueError(f"{name} is {value!r}")
     elif isinstance(value, float) and not math.isfinite(value):
@@ -414,17 +409,7 @@ def to_json(value: Any, name: str) -> Any:
                 "it."
             )
         return {"__generator__": value.bit_generator.state}
-    if isinstance(value, (list, tuple)) and name in ("rule", "constraints"):
-        return [to_json(each, name) for each in value]
-    if isinstance(value, (Rule, Constraint)) and type(value) is _PARTS.get(type(value).__name__):
-        fields = {field: to_json(entry, field) for field, entry in vars(value).items()}
-        return {"__part__": type(value).__name__, **fields}
-    if isinstance(value, (Rule, Constraint)):
-        raise TypeError(
-            f"{name} is {type(value).__name__}, which a model file cannot hold; recall does not "
-            f"need it, so set net.{name} = None before saving."
-        )
-    plain = _plain(value)
+    plain = _plain(as_text(value, name))
     if isinstance(plain, (bool, int, float, str, type(None), list, dict)):
         return plain
     raise TypeError(
@@ -446,11 +431,6 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _is_part(value: Any) -> bool:
-    """Return whether JSON holds a rule or a constraint."""
-    return isinstance(value, dict) and "__part__" in value
-
-
 def from_json(value: Any) -> Any:
     """Undo `to_json`, which leaves tuples and arrays as lists."""
     if isinstance(value, dict) and "__generator__" in value:
@@ -459,9 +439,4 @@ def from_json(value: Any) -> Any:
         if state["state"]["inc"] % 2 != 1:  # it would repeat itself soon
             raise ValueError("the state of its random generator is invalid")
         return np.random.Generator(bit_generator)
-    if _is_part(value):
-        fields = {name: entry for name, entry in value.items() if name != "__part__"}
-        return _PARTS[value["__part__"]](**fields)
-    if isinstance(value, list) and value and all(map(_is_part, value)):
-        return tuple(map(from_json, value))  # two rules, or constraints
     return value
