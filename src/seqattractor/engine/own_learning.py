@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg.blas import dger
 
 from seqattractor.engine.grid import STEP, on_grid
 from seqattractor.engine.problem import (
@@ -23,6 +24,7 @@ from seqattractor.engine.problem import (
 )
 from seqattractor.rule import field, hidden_state
 
+_SOME = 0.15  # of the neurons: with more, it is quicker to go through all of them
 _LARGEST = 2.0**60  # of a weight, in steps of eta; what is stored must be far below
 
 
@@ -93,9 +95,10 @@ class _Layer:
     def __init__(
         self, problem: Problem, own: OwnLearning, weights: Floats, which: int, theta: float = 0.0
     ) -> None:
-        self.weights, self.kappa, self.theta = weights, problem.kappa, theta
+        self.weights = np.require(weights, np.float64, ["C", "W"])
+        self.kappa, self.theta = problem.kappa, theta
         self.rule = own.rules[which]
-        self.synapses = weights[:, :-1] if problem.bias else weights
+        self.synapses = self.weights[:, :-1] if problem.bias else self.weights
         shape, rng = self.synapses.shape, np.random.default_rng([*own.seed, which])
         unit = self.kappa / np.sqrt(shape[1])
         first = which == 0 or problem.U is None
@@ -124,7 +127,11 @@ class _Layer:
         changed: Any = np.flatnonzero(step)
         if self.left < 1:
             self.synapses[...] = on_grid(self.synapses * self.left)
-        self.weights[changed] += np.outer((step * target)[changed], x)  # eqs. (6) and (9)
+        # Eqs. (6) and (9); for many neurons BLAS adds the outer product in place.
+        if len(changed) > _SOME * len(step):
+            dger(1.0, x, step * target, a=self.weights.T, overwrite_a=True)
+        else:
+            self.weights[changed] += np.outer((step * target)[changed], x)
         if self.constrained:
             self.constrain(slice(None) if self.left < 1 else changed, rng)
         return int(errors)
