@@ -132,7 +132,8 @@ class Dilution(Constraint):
     connected: float
 
     def __post_init__(self) -> None:
-        if check_positive(self.connected, "connected") > 1:
+        object.__setattr__(self, "connected", check_positive(self.connected, "connected"))
+        if self.connected > 1:
             raise ValueError(f"connected must be at most 1, but it is {self.connected}.")
 
     def bounds(
@@ -168,7 +169,8 @@ class Dale(Constraint):
     excitatory: float = 0.8
 
     def __post_init__(self) -> None:
-        if not 0 <= check_number(self.excitatory, "excitatory") <= 1:
+        object.__setattr__(self, "excitatory", check_number(self.excitatory, "excitatory"))
+        if not 0 <= self.excitatory <= 1:
             raise ValueError(f"excitatory must be from 0 to 1, but it is {self.excitatory}.")
 
     def bounds(
@@ -202,7 +204,7 @@ class Bounded(Constraint):
     limit: float = 3.0
 
     def __post_init__(self) -> None:
-        check_positive(self.limit, "limit")
+        object.__setattr__(self, "limit", check_positive(self.limit, "limit"))
 
     def bounds(
         self, shape: tuple[int, int], unit: float, cells: int, rng: np.random.Generator
@@ -240,8 +242,8 @@ class Levels(Constraint):
     limit: float = 3.0
 
     def __post_init__(self) -> None:
-        check_count(self.bits, "bits", 2, 24)
-        check_positive(self.limit, "limit")
+        object.__setattr__(self, "bits", check_count(self.bits, "bits", 2, 24))
+        object.__setattr__(self, "limit", check_positive(self.limit, "limit"))
 
     def bounds(
         self, shape: tuple[int, int], unit: float, cells: int, rng: np.random.Generator
@@ -278,9 +280,10 @@ class Decay(Constraint):
     rate: float
 
     def __post_init__(self) -> None:
-        if check_positive(self.rate, "rate") >= 1:
+        object.__setattr__(self, "rate", check_positive(self.rate, "rate"))
+        if self.rate >= 1:
             raise ValueError(f"rate must be below 1, but it is {self.rate}.")
 
     def decay(self) -> float:
         """Return the rate."""
-        return float(self.rate)
+        return self.rate

@@ -117,7 +117,7 @@ class SoftMargin(Rule):
     width: float = 0.5
 
     def __post_init__(self) -> None:
-        check_positive(self.width, "width")
+        object.__setattr__(self, "width", check_positive(self.width, "width"))
 
     def step(self, margin: Floats, rng: np.random.Generator) -> Floats:
         """Return the ramp."""
@@ -153,7 +153,8 @@ class Adatron(Rule):
     aim: float = 1.1
 
     def __post_init__(self) -> None:
-        if check_positive(self.aim, "aim") <= 1:
+        object.__setattr__(self, "aim", check_positive(self.aim, "aim"))
+        if self.aim <= 1:
             raise ValueError(f"aim must be above 1, so that learning ends, but it is {self.aim}.")
 
     def step(self, margin: Floats, rng: np.random.Generator) -> Floats:
@@ -207,7 +208,7 @@ class Stochastic(Rule):
     temperature: float = 0.1
 
     def __post_init__(self) -> None:
-        check_positive(self.temperature, "temperature")
+        object.__setattr__(self, "temperature", check_positive(self.temperature, "temperature"))
 
     def step(self, margin: Floats, rng: np.random.Generator) -> NDArray[np.bool_]:
         """Return 1 with that probability, else 0."""

@@ -427,7 +427,9 @@ def test_a_file_holds_rules_of_the_package_and_no_others(tmp_path):
         assert sa.load(path).engine_ == net.engine_
     net = fit_quietly(sa.VisibleNetwork(rule=OwnH(), random_state=0), X)
     path.unlink()
-    with pytest.raises(TypeError, match=r"OwnH, which is not of this package.*set rule to None"):
+    with pytest.raises(
+        TypeError, match=r"no file can hold rule of the class OwnH.*set rule to None"
+    ):
         net.save(path)
     assert not path.exists()
     net.set_params(rule=None).save(path)

@@ -8,7 +8,6 @@ import inspect
 import re
 from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
-from numbers import Integral
 from typing import Any
 
 from seqattractor import constraints as _constraints
@@ -119,11 +118,10 @@ def as_text(value: Any, name: str) -> Any:
         kind = type(part).__name__
         if type(part) not in [*_KINDS["rule"].values(), *_KINDS["constraint"].values()]:
             raise TypeError(
-                f"{name} has the class {kind}, which is not of this package, so that no file can "
-                f"hold it; recall does not need it: to save a network, set {name} to None."
+                f"no file can hold {name} of the class {kind}, which is none of this package's; "
+                f"recall does not need it: to save a network, set {name} to None."
             )
-        numbers = (f"{k}={_number(v)!r}" for k, v in vars(part).items())
-        texts.append(f"{kind}({', '.join(numbers)})")
+        texts.append(repr(part))
     return ", ".join(texts)
 
 
@@ -181,10 +179,6 @@ def _constraints_of(net: Any) -> tuple[Constraint, ...]:
 def _differs(net: Any) -> bool:
     ours = all(type(rule) is ThreeFactor for rule in rules_of(net))
     return not ours or bool(_constraints_of(net))
-
-
-def _number(value: Any) -> int | float:
-    return int(value) if isinstance(value, Integral) else float(value)
 
 
 def _read_number(text: str) -> int | float:
