@@ -447,7 +447,10 @@ def test_a_file_holds_rules_of_the_package_and_no_others(tmp_path):
         ({"rule": "SoftMargin(-1)"}, ValueError, "width must be above 0"),
         ({"rule": "S" * 10**6}, ValueError, "must be written as in"),
         ({"rule": "Dale(0.8)"}, ValueError, "there is no rule"),
-        ({"rule": ""}, ValueError, "there are 0"),
+        ({"rule": ""}, ValueError, "must be written as in"),
+        ({"rule": "Hebbian and"}, ValueError, "must be written as in"),
+        ({"rule": "Hebbian and Hebbian and Hebbian"}, ValueError, "(there are 3|one rule)"),
+        ({"rule": ()}, ValueError, "there are 0"),
         ({"rule": 3}, TypeError, "rule must be an object"),
         ({"rule": lambda W, x, y: 0}, TypeError, "rule must be an object"),
         ({"rule": R.Hebbian}, TypeError, "rule must be an object"),
@@ -459,7 +462,7 @@ def test_a_file_holds_rules_of_the_package_and_no_others(tmp_path):
         ({"constraints": [R.Hebbian()]}, TypeError, "constraints must be a list"),
         ({"constraints": [C.Dale(), C.Dale(0.2)]}, ValueError, "Dale is there twice"),
         ({"constraints": "Dilution"}, ValueError, "takes numbers for connected"),
-        ({"constraints": "Dilution(0.2) Dale"}, ValueError, "must be written as in"),
+        ({"constraints": "Dilution(0.2), Dale"}, ValueError, "must be written as in"),
     ],
 )
 @pytest.mark.parametrize("cls", [sa.SequenceAttractor, sa.VisibleNetwork, sa.FixedHiddenNetwork])

@@ -27,9 +27,9 @@ _KINDS = {
     name: {cls: getattr(module, cls) for cls in module.__all__ if is_dataclass(vars(module)[cls])}
     for name, module in (("rule", _rules), ("constraint", _constraints))
 }
-_PART = re.compile(r"\s*(\w+)\s*(?:\(([^()]*)\))?\s*(?:,|$)")
+_PART = re.compile(r"\s*(\w+)\s*(?:\(([^()]*)\))?\s*")
 _MOST_CHARACTERS = 1000
-_EXAMPLES = {"rule": "SoftMargin(width=0.2)", "constraint": "Dilution(0.2), Dale(0.8)"}
+_EXAMPLES = {"rule": "SoftMargin(width=0.2)", "constraint": "Dilution(0.2) and Dale(0.8)"}
 
 
 def own_learning(net: Any) -> OwnLearning | None:
@@ -106,7 +106,7 @@ def as_text(value: Any, name: str) -> Any:
     Examples
     --------
     >>> as_text([_constraints.Dilution(0.2), _constraints.Levels(4)], "constraints")
-    'Dilution(connected=0.2), Levels(bits=4, limit=3.0)'
+    'Dilution(connected=0.2) and Levels(bits=4, limit=3.0)'
     """
     parts = value if isinstance(value, (list, tuple)) else (value,)
     if not parts and name == "constraints":
@@ -122,7 +122,7 @@ def as_text(value: Any, name: str) -> Any:
                 f"recall does not need it: to save a network, set {name} to None."
             )
         texts.append(repr(part))
-    return ", ".join(texts)
+    return " and ".join(texts)
 
 
 def from_text(text: str, name: str) -> tuple[Any, ...]:
@@ -132,13 +132,12 @@ def from_text(text: str, name: str) -> tuple[Any, ...]:
 
     Examples
     --------
-    >>> from_text("Dilution(0.2), Levels(bits=4)", "constraints")
+    >>> from_text("Dilution(0.2) and Levels(bits=4)", "constraints")
     (Dilution(connected=0.2), Levels(bits=4, limit=3.0))
     """
-    kind = name.removesuffix("s")
-    parts, at = [], 0
-    while at < len(text):
-        found = _PART.match(text, at) if len(text) <= _MOST_CHARACTERS else None
+    kind, parts = name.removesuffix("s"), []
+    for each in text[:_MOST_CHARACTERS].split(" and "):
+        found = _PART.fullmatch(each) if len(text) <= _MOST_CHARACTERS else None
         if found is None:
             raise ValueError(
                 f"{name} must be written as in {_EXAMPLES[kind]!r}, but it is {say(text)}."
@@ -147,7 +146,6 @@ def from_text(text: str, name: str) -> tuple[Any, ...]:
         if cls not in _KINDS[kind]:
             raise ValueError(no_such(kind, cls, _KINDS[kind]))
         parts.append(_make(_KINDS[kind][cls], arguments))
-        at = found.end()
     return tuple(parts)
 
 
