@@ -69,7 +69,9 @@ class Layer:
             else:
                 limit = numbers[-1] * unit
                 if kind == "levels":
-                    self.spacing = grid(limit / (2 ** (numbers[0] - 1) - 1))
+                    levels = 2 ** (numbers[0] - 1) - 1
+                    self.spacing = grid(limit / levels)
+                    limit = levels * self.spacing
                 for i in range(len(W)):
                     for j in range(self.n):
                         self.bound(i, j, -limit, limit)
@@ -87,9 +89,9 @@ class Layer:
                     below = math.floor(w / self.spacing)
                     w = (below + (rng.random() < w / self.spacing - below)) * self.spacing
                 if self.low[i][j] > -math.inf:
-                    w = max(w, math.ceil(self.low[i][j] / level) * level)
+                    w = max(w, math.ceil(self.low[i][j] / level - 2**-20) * level)
                 if self.high[i][j] < math.inf:
-                    w = min(w, math.floor(self.high[i][j] / level) * level)
+                    w = min(w, math.floor(self.high[i][j] / level + 2**-20) * level)
                 self.W[i][j] = w
 
     def learn(self, x, targets, theta, rng):

@@ -278,6 +278,29 @@ def test_constraints_hold_after_every_presentation_and_together():
     assert (first * second > 0).any()
 
 
+@given(bits=st.integers(2, 20), limit=st.floats(0.1, 9.0), kappa=st.floats(0.1, 3.0))
+def test_levels_are_as_many_as_bits_allow_and_all_are_reached(bits, limit, kappa):
+    most, high = 2 ** (bits - 1) - 1, limit * kappa / 2
+    net = sa.VisibleNetwork(
+        R.Hebbian(),
+        constraints=[C.Levels(bits, limit)],
+        **{"kappa": kappa, "eta": high / 5, "random_state": 0},
+    )
+    for _ in range(20):
+        net.partial_fit(np.ones((2, 4), dtype=np.int8))
+    np.testing.assert_allclose(net.W_.max(), high, rtol=1e-8 * most)
+    levels = net.W_ / net.W_.max() * most
+    np.testing.assert_allclose(levels, np.rint(levels), atol=1e-9 * most)
+
+
+def test_constraints_of_ones_own_are_checked():
+    for low, high in ((1.0, 2.0), (-np.ones(3), 1.0), (np.nan, 1.0), (-np.ones((2, 40, 40)), 1)):
+        bounds = lambda self, *args, both=(low, high): both  # noqa: E731
+        bad = type("Bad", (C.Constraint,), {"bounds": bounds})
+        with pytest.raises(ValueError, match=r"Bad.bounds must return|broadcast"):
+            sa.VisibleNetwork(constraints=[bad()]).fit(X)
+
+
 def test_which_synapses_exist_depends_on_the_seed_alone(tmp_path):
     def exists(**how):
         net = fit_quietly(

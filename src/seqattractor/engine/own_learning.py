@@ -25,6 +25,7 @@ from seqattractor.engine.problem import (
 from seqattractor.rule import field, hidden_state
 
 _SOME = 0.15  # of the neurons: with more, it is quicker to go through all of them
+_HAIR = 2.0**-20  # of a level, by which a bound may be rounded off
 _LARGEST = 2.0**60  # of a weight, in steps of eta; what is stored must be far below
 
 
@@ -109,14 +110,19 @@ class _Layer:
         low, high = np.full(shape, -np.inf), np.full(shape, np.inf)
         for each in own.constraints:
             lowest, highest = each.bounds(shape, unit, own.cells if first else shape[1], rng)
+            if spacing := each.spacing(unit):
+                self.spacing = max(STEP, float(on_grid(spacing)))
+                lowest, highest = (bound * (self.spacing / spacing) for bound in (lowest, highest))
             low, high = np.maximum(low, lowest), np.minimum(high, highest)
-            self.spacing = max(self.spacing, float(on_grid(each.spacing(unit))))
             self.left *= 1.0 - each.decay()
+            if low.shape != shape or not ((low <= 0) & (high >= 0)).all():
+                raise ValueError(
+                    f"{type(each).__name__}.bounds must return two arrays that numpy broadcasts to "
+                    f"the shape {shape} of the weights, with 0 between them."
+                )
         level = self.spacing or STEP  # bounds are whole levels; 0.0 in place of -0.0
-        self.low, self.high = (
-            np.ceil(low / level) * level + 0.0,
-            np.floor(high / level) * level + 0.0,
-        )
+        self.low = np.ceil(low / level - _HAIR) * level + 0.0
+        self.high = np.floor(high / level + _HAIR) * level + 0.0
         self.constrain(slice(None), rng)
 
     def learn(self, x: NDArray[Any], target: NDArray[Any], rng: np.random.Generator) -> int:
