@@ -48,7 +48,9 @@ def test_weights_of_a_rule_of_the_users_recall_one_cue_as_in_a_batch():
         def step(self, margin, rng):
             return 0.1 * (margin <= 1)
 
-    net = sa.VisibleNetwork(Tenths(), init_scale=0).fit(sa.datasets.random_periodic(12, 30, rng=0))
+    net = sa.VisibleNetwork(Tenths(), eta=0.01, init_scale=0).fit(
+        sa.datasets.random_periodic(12, 30, rng=0)
+    )
     cues = np.random.default_rng(1).choice(np.array([-1, 1], dtype=np.int8), (400, 30))
     np.testing.assert_array_equal(
         net.recall(cues, steps=6), [net.recall(cue, steps=6) for cue in cues]
