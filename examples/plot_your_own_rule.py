@@ -4,7 +4,7 @@ Your own network and your own rule
 
 A new memory needs two methods: how it learns, and what comes after a state. It then has ``recall``,
 ``score`` and ``save``, and takes part in comparisons beside the others. A new learning rule needs
-one function.
+one method.
 """
 
 import numpy as np
@@ -44,20 +44,22 @@ class RandomFeatures(sa.SequenceMemory):
 
 # %%
 # A rule of your own
-# ------------------ It sees one transition, changes the weights in place and returns its number of
-# errors. `VisibleNetwork` presents the sequences until an epoch has none. This one is a margin
-# perceptron whose weights also fade a little.
+# ------------------
+# It says how far each neuron learns, given its margin: its target times its field, in units of
+# kappa. The paper's rule has 1 up to a margin of 1 and 0 beyond it. This one becomes smaller before
+# it ends, and the synapses fade a little, too.
 
 
-def fading_perceptron(W, x, x_next):
-    """Learn one transition x -> x_next."""
-    wrong = x_next * (W @ x) <= 1
-    W *= 1 - 5e-4
-    W += 5e-3 * np.outer(wrong * x_next, x)
-    return int(wrong.sum())
+class SoftMargin(sa.rules.Rule):
+    """Steps that become smaller from half of the margin on."""
+
+    def step(self, margin, rng):
+        return np.clip(1.5 - margin, 0, 1)
 
 
-fading = sa.VisibleNetwork(rule=fading_perceptron, max_epochs=100)
+fading = sa.SequenceAttractor(
+    500, rule=SoftMargin(), constraints=[sa.constraints.Decay(1e-5)], max_epochs=100
+)
 
 # %%
 # Both beside the others

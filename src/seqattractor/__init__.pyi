@@ -1,4 +1,5 @@
 from . import analysis as analysis
+from . import constraints as constraints
 from . import datasets as datasets
 from . import encoders as encoders
 from . import io as io
@@ -7,6 +8,7 @@ from . import networks as networks
 from . import noise as noise
 from . import plots as plots
 from . import replay as replay
+from . import rules as rules
 from . import study as study
 from . import zoo as zoo
 from .analysis._attractors import find_attractors as find_attractors

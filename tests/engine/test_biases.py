@@ -173,20 +173,20 @@ def test_hebbian_biases_sum_the_next_patterns(X, M, seed):
 
 
 def test_a_rule_of_the_users_sees_a_constant_unit():
-    seen = []
+    class Perceptron(sa.rules.Rule):
+        def step(self, margin, rng):
+            return margin <= 0
 
-    def perceptron(W, x, x_next):
-        seen.append((W.shape, x[-1]))
-        wrong = x_next * (W @ x) <= 0
-        W += np.outer(wrong * x_next, x)
-        return int(wrong.sum())
+        def is_error(self, margin):
+            return margin <= 0
 
     X = np.array(
         [[1, 1], [1, -1], [-1, -1], [-1, 1], [-1, 1]]
     )  # the second neuron is AND-like: it needs a bias
-    net = sa.VisibleNetwork(perceptron, bias=True, random_state=0).fit(X)
+    net = sa.VisibleNetwork(Perceptron(), bias=True, random_state=0).fit(X)
     assert net.score(X) == 1
-    assert set(seen) == {((2, 3), 1.0)}
+    assert not sa.separable(X, bias=False)
+    assert net.visible_bias_.shape == (2,)
 
 
 # -- what biases are for

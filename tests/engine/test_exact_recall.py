@@ -44,12 +44,13 @@ def test_from_zero_weights_one_cue_and_a_batch_are_recalled_as_in_whole_numbers(
 
 
 def test_weights_of_a_rule_of_the_users_recall_one_cue_as_in_a_batch():
-    def tenths(W, x, x_next):
-        wrong = x_next * (W @ x) <= 0
-        W += 0.1 * np.outer(wrong * x_next, x)
-        return int(wrong.sum())
+    class Tenths(sa.rules.Rule):
+        def step(self, margin, rng):
+            return 0.1 * (margin <= 1)
 
-    net = sa.VisibleNetwork(tenths, init_scale=0).fit(sa.datasets.random_periodic(12, 30, rng=0))
+    net = sa.VisibleNetwork(Tenths(), eta=0.01, init_scale=0).fit(
+        sa.datasets.random_periodic(12, 30, rng=0)
+    )
     cues = np.random.default_rng(1).choice(np.array([-1, 1], dtype=np.int8), (400, 30))
     np.testing.assert_array_equal(
         net.recall(cues, steps=6), [net.recall(cue, steps=6) for cue in cues]

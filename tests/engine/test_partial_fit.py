@@ -11,6 +11,12 @@ import oracle
 import seqattractor as sa
 from quiet import fit_quietly
 
+CONSTRAINTS = [
+    sa.constraints.Decay(0.01),
+    sa.constraints.Levels(5, limit=40.0),
+    sa.constraints.Dilution(0.7),
+    sa.constraints.Dale(0.6),
+]
 NETWORKS = {
     "hidden": lambda **options: sa.SequenceAttractor(n_hidden=8, **options),
     "only V": lambda **options: sa.FixedHiddenNetwork(n_hidden=8, **options),
@@ -30,6 +36,15 @@ NETWORKS = {
         n_hidden=8, learned_feedback=0.2, input_threshold=0.2, **options
     ),
     "visible, biases": lambda **options: sa.VisibleNetwork(bias=True, **options),
+    "other rules": lambda **options: sa.SequenceAttractor(
+        n_hidden=8, rule=(sa.rules.Stochastic(), sa.rules.SoftMargin()), **options
+    ),
+    "constraints, biases": lambda **options: sa.SequenceAttractor(
+        n_hidden=8, constraints=CONSTRAINTS, bias=True, **options
+    ),
+    "visible, Hebbian, constraints": lambda **options: sa.VisibleNetwork(
+        rule=sa.rules.Hebbian(), constraints=CONSTRAINTS, **options
+    ),
 }
 WEIGHTS = ("U_", "V_", "W_", "hidden_bias_", "visible_bias_", "Q_")
 STEPS = [(0.5, 0.01), (1.0, 1e-3), (0.3, 0.1), (0.7, 0.07), (0.25, 2.0**-6), (1.0, 0.3)]

@@ -378,14 +378,14 @@ def test_a_partial_fit_that_is_stopped_leaves_the_network_as_it_was(name, learne
 def test_a_rule_that_fails_in_the_middle_of_a_stream_leaves_the_weights_as_they_were():
     calls = []
 
-    def rule(W, x, x_next):
-        W += np.outer(x_next, x)
-        calls.append(1)
-        if len(calls) == len(X) + 2:  # the third transition of the second presentation
-            raise RuntimeError("enough")
-        return 1
+    class Fails(sa.rules.Hebbian):
+        def step(self, margin, rng):
+            calls.append(1)
+            if len(calls) == len(X) + 2:  # the third transition of the second presentation
+                raise RuntimeError("enough")
+            return super().step(margin, rng)
 
-    net = sa.VisibleNetwork(rule, random_state=0).partial_fit(X)
+    net = sa.VisibleNetwork(Fails(), random_state=0).partial_fit(X)
     before = net.W_.copy()
     with pytest.raises(RuntimeError, match="enough"):
         net.partial_fit(X)

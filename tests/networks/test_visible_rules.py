@@ -87,16 +87,20 @@ def test_slow_synapses_are_saved_and_loaded(tmp_path):
 # ----------------------------------------------------------------------------------------
 
 
-def three_factor(W, x, x_next):
-    """The paper's rule on W as a user would write it, in steps of 2**-10 with a margin of 1."""
-    nu = x_next * (W @ x) <= 1
-    W += np.outer(nu * x_next, x) / 1024
-    return int(nu.sum())
+class OwnThreeFactor(sa.rules.Rule):
+    """The paper's rule as a user would write it."""
+
+    def step(self, margin, rng):
+        return np.where(margin <= 1, 1, 0)
+
+    def is_error(self, margin):
+        return margin <= 1
 
 
 def test_the_papers_rule_passed_by_a_user_is_the_built_in_perceptron():
-    own = sa.VisibleNetwork(rule=three_factor, init_scale=0).fit(X)
-    built_in = sa.VisibleNetwork(init_scale=0, eta=2**-10).fit(X)
+    own = sa.VisibleNetwork(rule=OwnThreeFactor(), random_state=0).fit(X)
+    built_in = sa.VisibleNetwork(random_state=0).fit(X)
+    assert (own.engine_, built_in.engine_) == ("reference", "exact")
     assert np.array_equal(own.W_, built_in.W_)
     assert np.array_equal(own.visible_errors_, built_in.visible_errors_)
     assert own.converged_
@@ -105,10 +109,10 @@ def test_the_papers_rule_passed_by_a_user_is_the_built_in_perceptron():
 
 def test_a_rule_of_ones_own_learns_from_a_stream_and_reports_its_progress():
     seen = []
-    fitted = sa.VisibleNetwork(rule=three_factor, init_scale=0).fit(
+    fitted = sa.VisibleNetwork(rule=OwnThreeFactor(), init_scale=0).fit(
         X, callback=lambda *epoch: seen.append(epoch)
     )
-    stream = sa.VisibleNetwork(rule=three_factor, init_scale=0)
+    stream = sa.VisibleNetwork(rule=OwnThreeFactor(), init_scale=0)
     while not getattr(stream, "converged_", False):
         stream.partial_fit(X)
     assert np.array_equal(stream.W_, fitted.W_)
@@ -117,31 +121,7 @@ def test_a_rule_of_ones_own_learns_from_a_stream_and_reports_its_progress():
 
 def test_a_callback_that_returns_true_ends_a_rule_of_ones_own():
     net = fit_quietly(
-        sa.VisibleNetwork(rule=three_factor), X, callback=lambda epoch, *_: epoch == 2
+        sa.VisibleNetwork(rule=OwnThreeFactor()), X, callback=lambda epoch, *_: epoch == 2
     )
     assert net.n_iter_ == 2
     assert not net.converged_
-
-
-def test_a_rule_that_runs_away_is_rejected():
-    def runaway(W, x, x_next):
-        W *= -1e200
-        return 1
-
-    with (
-        pytest.raises(ValueError, match="not finite"),
-        np.errstate(over="ignore", invalid="ignore"),
-    ):
-        sa.VisibleNetwork(rule=runaway).fit(X)
-
-
-def test_a_rule_that_cannot_be_called_is_rejected():
-    with pytest.raises(TypeError, match="rule must be a callable"):
-        sa.VisibleNetwork(rule="magic").fit(X)
-
-
-def test_a_model_file_cannot_hold_a_rule_of_ones_own(tmp_path):
-    net = sa.VisibleNetwork(rule=three_factor).fit(X)
-    with pytest.raises(TypeError, match="rule"):
-        net.save(tmp_path / "net.npz")
-    assert not list(tmp_path.iterdir())

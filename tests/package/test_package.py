@@ -26,7 +26,7 @@ LAYERS = [
         "sequences",
         "noise",
     ),
-    ("rule", "engine", "exchange"),
+    ("rule", "rules", "constraints", "engine", "exchange"),
     ("networks",),
     ("zoo",),
     ("encoders",),

@@ -11,6 +11,7 @@ from numpydoc.docscrape import ClassDoc, FunctionDoc
 import seqattractor as sa
 from seqattractor import (
     analysis,
+    constraints,
     datasets,
     encoders,
     io,
@@ -19,6 +20,7 @@ from seqattractor import (
     noise,
     plots,
     replay,
+    rules,
     study,
     zoo,
 )
@@ -26,6 +28,7 @@ from seqattractor._faces import Result
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "api.rst"
 MODULES = {
+    "constraints": constraints,
     "datasets": datasets,
     "encoders": encoders,
     "io": io,
@@ -33,6 +36,7 @@ MODULES = {
     "noise": noise,
     "plots": plots,
     "replay": replay,
+    "rules": rules,
     "zoo": zoo,
 }
 

@@ -259,14 +259,15 @@ def test_a_network_of_the_users_is_known_by_all_of_its_classes_its_rule_and_its_
     class Derived(Base):
         """Of the user's, too."""
 
-    def rule(W, x, x_next):
-        return 0
+    class Rule(sa.rules.Rule):
+        """Of the user's."""
 
     derived = Brought(Derived()).description
     assert len(derived["sources"]) == 2
     assert derived == Brought(Derived()).description
     assert derived != Brought(Derived(order=2)).description
-    ours = Brought(sa.VisibleNetwork(rule=rule)).description
+    ours = Brought(sa.VisibleNetwork(rule=Rule())).description
     assert ours["sources"] == []
-    assert ours["parameters"]["rule"]["function"].endswith("rule")
+    assert len(ours["parameters"]["rule"]["sources"]) == 1
+    assert ours != Brought(sa.VisibleNetwork(rule=sa.rules.Hebbian())).description
     assert ours != derived

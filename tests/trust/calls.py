@@ -69,6 +69,10 @@ NOT_ATTACKED = {
     "Traits": "made by networks",
     "NotApplicable": "an error",
     "SequenceMemory": "abstract",
+    "Rule": "a base without arguments",
+    "ThreeFactor": "has no arguments",
+    "Hebbian": "has no arguments",
+    "Constraint": "a base without arguments",
     "check_patterns(name)": "what we call the array in messages",
     "split": "takes what check_sequences gave",
     "stack_context": "takes what check_sequences gave",
@@ -138,6 +142,15 @@ class Shelf:
         self.net = sa.SequenceAttractor(n_hidden=30, random_state=0).fit(X)
         plain: dict[str, Any] = {
             "outcomes": [True, False, True],
+            "rule": "SoftMargin(width=0.3)",
+            "constraints": "Dilution(0.9)",
+            "aim": 1.2,
+            "temperature": 0.1,
+            "connected": 0.5,
+            "excitatory": 0.8,
+            "bits": 4,
+            "limit": 2.0,
+            "Decay.rate": 0.1,
             "rng": 3,
             "random_state": 3,
             "seed": 3,
@@ -489,7 +502,12 @@ def public() -> Iterator[tuple[str, Any]]:
         for file, node in listed
         for alias in node.names
     ]
-    for parts, name in [*names, *((("noise",), name) for name in sa.noise.__all__)]:
+    names += [
+        ((module,), name)
+        for module in ("noise", "rules", "constraints")
+        for name in getattr(sa, module).__all__
+    ]
+    for parts, name in names:
         value = getattr(importlib.import_module(".".join(("seqattractor", *parts))), name)
         if callable(value) and not inspect.ismodule(value) and id(value) not in seen:
             seen.add(id(value))

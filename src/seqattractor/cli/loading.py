@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tomllib
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -247,8 +248,8 @@ def parse_value(text: str) -> Any:
 
 
 def parse_list(text: str) -> list[Any]:
-    """Read comma-separated numbers and words."""
-    return [parse_value(part.strip()) for part in text.split(",")]
+    """Read comma-separated numbers and words; commas in brackets separate nothing."""
+    return [parse_value(part.strip()) for part in re.split(r",(?![^(]*\))", text)]
 
 
 def parse_setting(text: str) -> tuple[str, Any]:

@@ -1,4 +1,5 @@
-"""The two ways to learn by the paper's rule, by name; both give the same result.
+"""The two ways to learn by the paper's rule, by name; both give the same result. Other rules, and
+constraints, have the plain loop.
 
 A module of its own, so that only networks that learn by an engine import one.
 """
@@ -34,6 +35,10 @@ def learn(
     >>> learn(problem, "exact").errors.tolist()
     [[0, 6], [0, 2], [0, 0]]
     """
+    if problem.own is not None:
+        from seqattractor.engine import own_learning
+
+        return own_learning.learn(problem, callback=callback)
     # One presentation does not pay for comparing every two transitions, as learned targets need it.
     once = problem.max_epochs == 1 and (problem.feedback is not None or len(problem.inputs) < FEW)
     if once or engine == "reference" or not has_kernels():

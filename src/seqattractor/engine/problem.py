@@ -10,7 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from seqattractor.constraints import Constraint
 from seqattractor.rule import with_constant
+from seqattractor.rules import Rule
 from seqattractor.sequences import Patterns
 
 Floats = NDArray[np.float64]
@@ -65,6 +67,8 @@ class Problem:
     """Whether U and V have one more column each: the biases."""
     feedback: Feedback | None = None
     """Where hidden targets are learned: what they come from."""
+    own: OwnLearning | None = None
+    """Where not the paper's rule learns, or not it alone."""
 
     def seen(self, patterns: Patterns) -> Patterns:
         """Give patterns as neurons see them: with biases, a unit that is always +1 joins them."""
@@ -83,6 +87,21 @@ class Feedback:
     """
     weight: float
     """lambda."""
+
+
+@dataclass(frozen=True)
+class OwnLearning:
+    """Rules other than the paper's, and constraints on synapses."""
+
+    rules: tuple[Rule, Rule]
+    """Of hidden and of visible neurons."""
+    constraints: tuple[Constraint, ...]
+    seed: NDArray[np.int64]
+    """Of what is left to chance; the same whenever learning continues."""
+    epoch: int
+    """Epochs before."""
+    cells: int
+    """N: inputs of the first layer hold the patterns of so many neurons."""
 
 
 @dataclass(frozen=True)

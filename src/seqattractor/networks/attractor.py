@@ -27,8 +27,19 @@ from seqattractor.engine.problem import Learned, Problem, ProgressCallback
 from seqattractor.networks.base import check_learned
 from seqattractor.networks.choose_hidden import check_size, fit_smallest, given_size
 from seqattractor.networks.online import OnlineMemory, WayBack, Weights, pseudo_inverse, split_bias
+from seqattractor.networks.own_learning import (
+    Constraints,
+    Rules,
+    check_own_learning,
+    engine_of,
+    is_local,
+    kappa_of,
+    own_learning,
+    rules_of,
+)
 from seqattractor.networks.traits import Layer, Traits
 from seqattractor.noise import Seed, as_generator
+from seqattractor.rules import Rule
 from seqattractor.sequences import Patterns, Transitions
 from seqattractor.sequences._patterns import as_signs, pieces
 
@@ -76,6 +87,13 @@ class SequenceAttractor(OnlineMemory):
         any error, since all later epochs would change nothing. "auto" is 500, as in the paper;
         where `n_hidden` is "auto", too, it is ten times as many if hidden neurons have errors left,
         because more of them would not help.
+    rule : Rule or tuple of two, optional
+        What takes the place of H in equations (5) and (8), for U and for V if there are two: the
+        paper's three-factor rule by default, another one of `seqattractor.rules`, or one of yours,
+        a class with two short methods (`seqattractor.rules.Rule`).
+    constraints : list of Constraint, optional
+        What the synapses of U and V obey after every update, such as
+        ``[sa.constraints.Dilution(0.2)]``; see `seqattractor.constraints`.
     target_threshold : float
         theta in z = sign(P x(t+1) - theta); above 0 the hidden targets are sparse.
     input_threshold : float
@@ -91,7 +109,8 @@ class SequenceAttractor(OnlineMemory):
         Where the random weights come from.
     engine : {"exact", "reference"}
         The compiled integer engine, or the plain loop. Both learn the same weights, to the last
-        bit.
+        bit. The exact engine has the paper's rule only: other rules, and constraints, are always
+        learned by a plain loop, and `engine_` says so.
     n_jobs : int, optional
         How many threads the exact engine uses; -1 for all cores.
     warm_start : bool
@@ -127,6 +146,10 @@ class SequenceAttractor(OnlineMemory):
         Whether the last epoch was free of errors.
     n_hidden_ : int
         M, as given or chosen.
+    engine_ : {"exact", "reference"}
+        The engine that learns with these parameters.
+    learning_seed_ : ndarray of int, shape (4,)
+        What chance begins with where a rule or constraints leave something to it; only with these.
     n_features_in_ : int
         N, the number of visible neurons.
     order_ : int
@@ -159,6 +182,8 @@ class SequenceAttractor(OnlineMemory):
     bias: bool = False
     init_scale: float = 1e-3
     max_epochs: int | Literal["auto"] = "auto"
+    rule: Rules = None
+    constraints: Constraints = None
     target_threshold: float = 0.0
     input_threshold: float = 0.0
     order: int | Literal["auto"] = 1
@@ -176,6 +201,7 @@ class SequenceAttractor(OnlineMemory):
 
     deterministic = True
     _rehearses = True
+    _takes_rules: ClassVar[bool] = True
     _usual_epochs: ClassVar[int] = (
         500  # what max_epochs="auto" is: as many as in the paper's experiments
     )
@@ -271,6 +297,11 @@ class SequenceAttractor(OnlineMemory):
         errors of the last epoch.
         """
         problem = self._problem(transitions, self._weights(copy=not from_start), max_epochs)
+        if self._learner is not None and problem.own is not None:
+            raise ValueError(
+                "a cluster learns by the paper's rule without constraints only: call fit, or leave "
+                "out rule and constraints."
+            )
         learn = self._learner or partial(engines.learn, engine=self.engine, n_jobs=self.n_jobs)
         learned = learn(problem, callback=callback)
         self._take(learned)
@@ -301,6 +332,11 @@ class SequenceAttractor(OnlineMemory):
         return lambda _, x_next: as_signs(self.hidden_targets(x_next[None]) @ inverse >= 0)
 
     _fewest_hidden = 1  # that a search tries
+
+    @property
+    def engine_(self) -> str:
+        """The engine that learns: "exact", or "reference" for a plain loop."""
+        return engine_of(self)
 
     @property
     def _hidden_left(self) -> int:
@@ -367,17 +403,24 @@ class SequenceAttractor(OnlineMemory):
 
     def layers(self) -> tuple[Layer, Layer]:
         """Return the hidden and the visible layer."""
-        return self._layer("U_", -self._threshold), self._layer("V_", self._visible_bias)
+        hidden, visible = rules_of(self)
+        return (
+            self._layer("U_", -self._threshold, hidden),
+            self._layer("V_", self._visible_bias, visible),
+        )
 
-    def _layer(self, name: str, offset: Any) -> Layer:
+    def _layer(self, name: str, offset: Any, rule: Rule) -> Layer:
         """Return a layer in steps of eta, as the network adds them up."""
         steps, eta = held_steps(self, name)
-        return Layer.of(steps, in_steps(offset, eta), kappa=float(in_steps(self.kappa, eta)))
+        kappa = kappa_of(rule, float(in_steps(self.kappa, eta)))
+        return Layer.of(steps, in_steps(offset, eta), kappa=kappa)
 
     def traits(self) -> Traits:
         """Return the traits: weights are learned online, from the activity at their two ends."""
         biases = ("hidden_bias_", "visible_bias_") if self.bias else ()
-        return Traits(weights=("U_", "V_", *biases), stores_patterns=False, online=True, local=True)
+        return Traits(
+            weights=("U_", "V_", *biases), stores_patterns=False, online=True, local=is_local(self)
+        )
 
     def check_parameters(self) -> None:
         """Raise an error if parameters make no sense."""
@@ -396,6 +439,7 @@ class SequenceAttractor(OnlineMemory):
             input_threshold=self.input_threshold,
         )
         check_choice(self.engine, "engine", ("exact", "reference"))
+        check_own_learning(self, allowed=self._takes_rules)
 
     # -- inside
     # ----------------------------------------------------------------------------------------------
@@ -416,6 +460,7 @@ class SequenceAttractor(OnlineMemory):
             input_threshold=float(in_steps(self.input_threshold, float(self.eta))),
             bias=bool(self.bias),
             max_epochs=max_epochs,
+            own=own_learning(self),
         )
 
     def _hidden_task(self, x_next: Patterns, max_epochs: int) -> dict[str, Any]:

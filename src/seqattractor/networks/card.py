@@ -18,7 +18,12 @@ def html(net: SequenceMemory) -> str:
     """Return the size, the data and the convergence of a network as HTML."""
     if not hasattr(net, "n_features_in_"):
         return html_card(type(net).__name__, "has learned nothing yet: net.fit(X).", {})
-    facts = {"Sequences": _sequences(net), "Learning": _learning(net)}
+    engine = {"exact": "exact.", "reference": "reference, a plain loop."}
+    facts = {
+        "Sequences": _sequences(net),
+        "Learning": _learning(net),
+        "Engine": engine.get(getattr(net, "engine_", ""), ""),
+    }
     return html_card(
         type(net).__name__, _size(net), {title: fact for title, fact in facts.items() if fact}
     )

@@ -22,6 +22,7 @@ from seqattractor.networks.model_file import (
     read_model,
     rejecting,
 )
+from seqattractor.networks.own_learning import from_text
 from seqattractor.networks.registry import package_class
 from seqattractor.networks.run import Run
 
@@ -91,6 +92,11 @@ def _network(header: dict[str, Any], arrays: dict[str, NDArray[Any]], path: Path
         values["feature_names_in_"] = np.array(values["feature_names_in_"], dtype=object)
     for attribute, value in {**values, **arrays}.items():
         setattr(net, attribute, value)
+    for parameter in {"rule", "constraints"} & set(parameters):
+        if isinstance(text := parameters[parameter], str):
+            several = from_text(text, parameter)
+            one = parameter == "rule" and len(several) == 1
+            net.set_params(**{parameter: several[0] if one else several})
     if not cls.__module__.startswith("seqattractor."):
         _try_a_step(net)
     return net

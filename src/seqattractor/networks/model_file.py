@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from seqattractor._checks import check_count, check_memory, is_count
 from seqattractor._files import atomic_write, named_path
 from seqattractor.exchange.layers import RejectedFile
+from seqattractor.networks.own_learning import as_text
 
 if TYPE_CHECKING:
     from seqattractor.networks.base import SequenceMemory
@@ -44,6 +45,7 @@ DAMAGED = (zlib.error, EOFError, NotImplementedError, RuntimeError, MemoryError)
 _SCALARS = bool | int | float | str | None | np.random.Generator
 _ATTACHED = {
     "attached_patterns_": "bits A N/8",
+    "learning_seed_": "count S",
     "rehearsal_cues_": "pattern R kN",
     "rehearsal_steps_": "count R",
     "rehearsal_digests_": "bits R D",
@@ -407,7 +409,7 @@ def to_json(value: Any, name: str) -> Any:
                 "it."
             )
         return {"__generator__": value.bit_generator.state}
-    plain = _plain(value)
+    plain = _plain(as_text(value, name))
     if isinstance(plain, (bool, int, float, str, type(None), list, dict)):
         return plain
     raise TypeError(

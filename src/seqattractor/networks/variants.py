@@ -26,9 +26,8 @@ class FixedHiddenNetwork(SequenceAttractor):
 
     Parameters
     ----------
-    n_hidden, kappa, eta, bias, init_scale, max_epochs, target_threshold, input_threshold, order,
-    on_conflict, random_state, \
-engine, n_jobs, warm_start, verbose
+    n_hidden, kappa, eta, bias, init_scale, max_epochs, rule, constraints, target_threshold, \
+input_threshold, order, on_conflict, random_state, engine, n_jobs, warm_start, verbose
         As in `SequenceAttractor`, but `target_threshold` has no effect. If `input_threshold` is not
         0, U is standard normal whatever `init_scale` is, as in the paper, since the threshold is
         counted in its units.
@@ -71,10 +70,10 @@ class HebbianReadoutNetwork(FixedHiddenNetwork):
 
     Parameters
     ----------
-    n_hidden, kappa, eta, bias, init_scale, max_epochs, target_threshold, input_threshold, order,
-    on_conflict, random_state, \
-engine, n_jobs, warm_start, verbose
-        As in `FixedHiddenNetwork`, but `kappa` has no effect.
+    n_hidden, kappa, eta, bias, init_scale, max_epochs, rule, constraints, target_threshold, \
+input_threshold, order, on_conflict, random_state, engine, n_jobs, warm_start, verbose
+        As in `FixedHiddenNetwork`, but `kappa` has no effect, and there is no `rule` and no
+        `constraints` to choose.
 
     Examples
     --------
@@ -87,6 +86,7 @@ engine, n_jobs, warm_start, verbose
 
     deterministic = True
     _rehearses = False  # V is a sum over all presentations
+    _takes_rules = False
 
     def _init_learning(self, transitions: Transitions) -> None:
         super()._init_learning(transitions)
@@ -144,11 +144,10 @@ class LearnedTargetsAttractor(SequenceAttractor):
     learned_feedback : float
         lambda: what one update of V adds to an entry of P, whose entries are standard normal; in
         other words Q is counted in steps of eta. At 0 targets are those of P.
-    n_hidden, kappa, eta, bias, init_scale, max_epochs, target_threshold, input_threshold, order,
-    on_conflict, random_state, \
-engine, n_jobs, warm_start, verbose
-        As in `SequenceAttractor`. Learning takes one thread, since each transition waits for the
-        last.
+    n_hidden, kappa, eta, bias, init_scale, max_epochs, rule, constraints, target_threshold, \
+input_threshold, order, on_conflict, random_state, engine, n_jobs, warm_start, verbose
+        As in `SequenceAttractor`, but there is no `rule` and no `constraints` to choose. Learning
+        takes one thread, since each transition waits for the last.
 
     Attributes
     ----------
@@ -171,6 +170,7 @@ engine, n_jobs, warm_start, verbose
     learned_feedback: float = 0.02
 
     deterministic = True
+    _takes_rules = False
     _arrays: ClassVar[dict[str, str]] = {**SequenceAttractor._arrays, "Q_": "int M N"}
 
     def _init_learning(self, transitions: Transitions) -> None:

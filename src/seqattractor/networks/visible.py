@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from seqattractor import rule as equations
 from seqattractor._checks import (
     check_choice,
     check_count,
@@ -17,30 +15,34 @@ from seqattractor._checks import (
     check_in_steps,
     check_not_negative,
     check_positive,
-    say,
 )
 from seqattractor.engine import engines
 from seqattractor.engine.firing import respond
-from seqattractor.engine.grid import InSteps, exact_rows, held_steps, in_steps
+from seqattractor.engine.grid import InSteps, held_steps, in_steps
 from seqattractor.engine.problem import Problem, ProgressCallback
 from seqattractor.networks.online import OnlineMemory, WayBack, Weights, pseudo_inverse, split_bias
+from seqattractor.networks.own_learning import (
+    Constraints,
+    check_own_learning,
+    engine_of,
+    is_local,
+    kappa_of,
+    own_learning,
+    rules_of,
+)
 from seqattractor.networks.traits import Layer, Traits
 from seqattractor.noise import Seed, as_generator
+from seqattractor.rules import Rule
 from seqattractor.sequences import Patterns, Transitions
 from seqattractor.sequences._patterns import as_signs
 from seqattractor.sequences._transitions import check_leak, sum_context
-
-OnlineRule = Callable[[Weights, NDArray[np.float64], NDArray[np.float64]], int]
-"""Called as ``rule(W, x, x_next)`` for one transition: changes W (N, order * N) in place, returns
-its number of errors.
-"""
 
 
 @final
 @dataclass(eq=False, repr=False)
 class VisibleNetwork(OnlineMemory):
     """A recurrent network of visible neurons only, xi' = sign(W xi) of equation (1): the margin
-    perceptron, or a rule of yours.
+    perceptron, or another rule.
 
     It can make a sequence only if, for every neuron, the patterns after which it is on can be
     separated linearly from those after which it is off (section 3 of the paper). With ``bias=True``
@@ -48,12 +50,11 @@ class VisibleNetwork(OnlineMemory):
 
     Parameters
     ----------
-    rule : callable, optional
+    rule : Rule, optional
         A learning rule in place of the margin perceptron, which is the three-factor rule directly
-        on W. It is called as ``rule(W, x, x_next)`` for every transition, changes W in place and
-        returns its number of errors, until an epoch has none. With biases x has a last entry of 1,
-        and W a last column of biases. After each epoch W is rounded to 40 bits, so that recall adds
-        it up without rounding.
+        on W: one of `seqattractor.rules`, or one of yours.
+    constraints : list of Constraint, optional
+        What the synapses of W obey after every update, see `seqattractor.constraints`.
     bias : bool
         Whether neurons have biases. They start like W, and are drawn after it. The paper's
         experiments have none.
@@ -64,7 +65,7 @@ class VisibleNetwork(OnlineMemory):
         came before a pattern then distinguishes its successors, without the delay lines of `order`.
         Both engines are the plain loop then, and there is no certificate.
     kappa, eta, engine, n_jobs
-        For the perceptron, as in `SequenceAttractor`.
+        As in `SequenceAttractor`.
     init_scale, max_epochs, order, on_conflict, random_state, warm_start, verbose
         As in `SequenceAttractor`.
 
@@ -78,6 +79,8 @@ class VisibleNetwork(OnlineMemory):
     n_iter_ : int
     converged_ : bool
         Whether the last epoch was free of errors.
+    engine_, learning_seed_
+        As in `SequenceAttractor`.
     n_features_in_, order_ : int
 
     See Also
@@ -99,8 +102,9 @@ class VisibleNetwork(OnlineMemory):
     1.0
     """
 
-    rule: OnlineRule | None = None
+    rule: Rule | None = None
     _: KW_ONLY
+    constraints: Constraints = None
     kappa: float = 1.0
     eta: float = 1e-3
     bias: bool = False
@@ -130,22 +134,14 @@ class VisibleNetwork(OnlineMemory):
     def fit_transitions(
         self, transitions: Transitions, callback: ProgressCallback | None = None
     ) -> tuple[int, int] | None:
-        """Learn the perceptron by the chosen engine, and a rule of the user's transition by
-        transition.
-        """
-        if self.rule is not None:
-            return super().fit_transitions(transitions, callback)
+        """Learn from scratch by the chosen engine."""
         self._init_learning(transitions)
         return self._learn(transitions, int(self.max_epochs), callback)
 
     def _resume(
         self, transitions: Transitions, callback: ProgressCallback | None = None
     ) -> tuple[int, int] | None:
-        """Resume the perceptron by the chosen engine, and a rule of the user's transition by
-        transition.
-        """
-        if self.rule is not None:
-            return super()._resume(transitions, callback)
+        """Learn for up to `max_epochs` more epochs."""
         return self._learn(transitions, int(self.max_epochs), self._counting_on(callback))
 
     def _synapses(self) -> tuple[Weights, Weights]:
@@ -167,22 +163,7 @@ class VisibleNetwork(OnlineMemory):
 
     def _present(self, transitions: Transitions) -> None:
         """Learn from each transition in turn: an epoch as `fit` has it."""
-        if self.rule is None:
-            self._learn(transitions, 1)
-            return
-        x, x_next = (
-            self._presented(transitions).astype(np.float64),
-            transitions.targets.astype(np.float64),
-        )
-        x = equations.with_constant(x) if self.bias else x
-        W = self._weights().copy()
-        errors = sum(self.rule(W, x[t], x_next[t]) for t in range(len(x)))
-        if not np.abs(W).max() < 1e300:
-            raise ValueError(
-                "the rule made weights that are too large or not finite; make its steps smaller."
-            )
-        self._take_weights(exact_rows(W))
-        self._count_errors(int(errors))
+        self._learn(transitions, 1)
 
     def _learn(
         self, transitions: Transitions, max_epochs: int, callback: ProgressCallback | None = None
@@ -196,6 +177,7 @@ class VisibleNetwork(OnlineMemory):
             kappa=float(in_steps(self.kappa, eta)),
             bias=bool(self.bias),
             max_epochs=max_epochs,
+            own=own_learning(self),
         )
         engine = (
             "reference" if self._leak else self.engine
@@ -223,8 +205,13 @@ class VisibleNetwork(OnlineMemory):
         self.W_ = W
 
     def _step_size(self, name: str) -> float | None:
-        """Eta; sums of earlier patterns, and a rule of the user's, make no whole steps of it."""
-        return None if self._leak or self.rule is not None else float(self.eta)
+        """Eta; sums of earlier patterns make no whole steps of it."""
+        return None if self._leak else float(self.eta)
+
+    @property
+    def engine_(self) -> str:
+        """The engine that learns: "exact", or "reference" for a plain loop."""
+        return "reference" if self._leak else engine_of(self)
 
     @property
     def _leak(self) -> float:
@@ -261,25 +248,17 @@ class VisibleNetwork(OnlineMemory):
         """
         W, eta = held_steps(self, "W_")
         bias = self.visible_bias_ if self.bias else 0.0
-        kappa = None if self.rule is not None else float(in_steps(self.kappa, eta))
+        kappa = kappa_of(rules_of(self)[0], float(in_steps(self.kappa, eta)))
         return W, in_steps(bias, eta), kappa
 
     def traits(self) -> Traits:
-        """Return the traits; a rule of the user's may be local or not."""
+        """Return the traits; whether a rule of the user's is local is not known."""
         weights = ("W_", "visible_bias_") if self.bias else ("W_",)
-        return Traits(
-            weights=weights,
-            stores_patterns=False,
-            online=True,
-            local=None if self.rule is not None else True,
-        )
+        return Traits(weights=weights, stores_patterns=False, online=True, local=is_local(self))
 
     def check_parameters(self) -> None:
         """Raise an error if parameters make no sense."""
-        if self.rule is not None and not callable(self.rule):
-            raise TypeError(
-                f"rule must be a callable rule(W, x, x_next) or None, but it is {say(self.rule)}."
-            )
+        check_own_learning(self, pairs=False)
         check_positive(self.kappa, "kappa")
         check_positive(self.eta, "eta")
         check_flag(self.bias, "bias")

@@ -13,6 +13,7 @@ from typing import Any
 
 from seqattractor._checks import check_count, check_kind, say
 from seqattractor._suggest import did_you_mean
+from seqattractor.networks.own_learning import as_text
 from seqattractor.networks.registry import REGISTRY, parameters_of, takes_hidden
 from seqattractor.study.protocol import RETRIEVAL, Point, Rounds, canonical, check_seed
 from seqattractor.study.settings import DEFAULTS
@@ -196,9 +197,13 @@ def read_grid(path: str | os.PathLike[str]) -> Grid:
         raise ValueError(f"{path}: {error}") from None
 
 
+def _several(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, (list, tuple)) else [value]
+
+
 def _as_list(key: str, value: Any) -> list[Value]:
     """A list of plain values, from a list or one value."""
-    values = list(value) if isinstance(value, (list, tuple)) else [value]
+    values = [as_text(each, key) for each in _several(value)]
     if not values:
         raise ValueError(f"the list of {key} is empty; give at least one value, or leave it out.")
     for each in values:

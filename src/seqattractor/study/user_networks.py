@@ -20,8 +20,10 @@ from typing import Any
 import cloudpickle
 import numpy as np
 
+from seqattractor.constraints import Constraint
 from seqattractor.networks.base import SequenceMemory
 from seqattractor.networks.run import WrongAnswerError
+from seqattractor.rules import Rule
 from seqattractor.sequences import Lengths, Patterns
 
 
@@ -68,14 +70,20 @@ def own_classes(cls: type) -> list[type]:
 
 def own_modules(network: SequenceMemory) -> set[str]:
     """Return the names of modules with code of the user's that a network runs: its classes, and
-    functions as parameters.
+    functions, rules and constraints as parameters.
     """
-    functions = [
-        value for value in network.get_params(deep=False).values() if inspect.isfunction(value)
-    ]
-    names = {str(function.__module__) for function in functions}
+    values = list(network.get_params(deep=False).values())
+    names = {str(value.__module__) for value in values if inspect.isfunction(value)}
     names = {name for name in names if name.partition(".")[0] not in NOT_THE_USERS}
-    return names | {cls.__module__ for cls in own_classes(type(network))}
+    classes = [type(network), *map(type, _parts(values))]
+    return names | {each.__module__ for cls in classes for each in own_classes(cls)}
+
+
+def _parts(value: Any) -> list[Rule | Constraint]:
+    """Return the rules and constraints in a parameter, or in some of them."""
+    if isinstance(value, (list, tuple)):
+        return [part for each in value for part in _parts(each)]
+    return [value] if isinstance(value, (Rule, Constraint)) else []
 
 
 def describe_failure(error: BaseException, network: SequenceMemory) -> str:
@@ -167,8 +175,10 @@ def _plain(value: Any) -> Any:
         return value
     if inspect.isfunction(value):
         return {"function": f"{value.__module__}:{value.__qualname__}", "source": _source(value)}
+    sources = [_source(cls) for part in _parts(value) for cls in own_classes(type(part))]
     try:
-        return {"object": hashlib.sha256(cloudpickle.dumps(value)).hexdigest()}
+        digest = hashlib.sha256(cloudpickle.dumps(value)).hexdigest()
+        return {"object": digest} | ({"sources": sources} if sources else {})
     except Exception:  # a lock, an open file: never the same in another run
         return {"object": f"{id(value)} in process {os.getpid()}"}
 

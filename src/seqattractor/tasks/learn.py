@@ -138,6 +138,7 @@ class LearningResult(Result):
         order = f" and a context of {net.order_} patterns" if net.order_ > 1 else ""
         epochs = getattr(net, "n_iter_", None)
         taken = f" in {plural(epochs, 'epoch')}" if epochs else ""
+        taken += " of a plain loop" if getattr(net, "engine_", "") == "reference" else ""
         stored = (
             "every transition is stored exactly" if self.score == 1 else "not everything is stored"
         )
