@@ -313,7 +313,7 @@ def test_an_ending_selects_the_format(tmp_path):
 # -- safetensors: any network, and files that cannot hurt
 # -----------------------------------------------------------
 
-QUICK = {"n_hidden": 6, "n_latent": 4, "max_epochs": 2, "trials": 2, "n_init": 1}
+QUICK = {"n_hidden": 12, "n_latent": 4, "max_epochs": 2, "trials": 2, "n_init": 1}
 
 
 @pytest.mark.parametrize(
