@@ -5,12 +5,12 @@ Every neuron's incoming weights are a mixture of the patterns before which it is
 outgoing weights of those after which it was. Their signs, of one neuron or of two neurons with
 similar weights, are states near a stored pattern, from which the network runs. A transition is
 *sure* if learning it again would change nothing: the field of every neuron that was trained for a
-margin exceeds it, eqs. (5) and (8). Stored transitions are sure once learning has converged;
-others hardly ever are, since of hundreds of fields one is smaller.
+margin exceeds it, eqs. (5) and (8). Stored transitions are sure once learning has converged.
 
 A cycle of sure transitions is a stored loop. A path of sure transitions that ends in one that is
-not is a stored open sequence. Nothing leads to its first pattern, which is rebuilt from the
-incoming weights of the hidden neurons that it activates.
+not is a stored open sequence. Noisy versions of a pattern may be followed by the same, and as
+surely; the pattern itself is the one whose active neurons have the largest fields. Nothing leads to
+the first pattern of an open sequence, which is rebuilt from the weights (`_way_back`).
 """
 
 from __future__ import annotations
