@@ -7,10 +7,11 @@ similar weights, are states near a stored pattern, from which the network runs. 
 *sure* if learning it again would change nothing: the field of every neuron that was trained for a
 margin exceeds it, eqs. (5) and (8). Stored transitions are sure once learning has converged.
 
-A cycle of sure transitions is a stored loop. A path of sure transitions that ends in one that is
-not is a stored open sequence. Noisy versions of a pattern may be followed by the same, and as
-surely; the pattern itself is the one whose active neurons have the largest fields. Nothing leads to
-the first pattern of an open sequence, which is rebuilt from the weights (`_way_back`).
+A cycle whose transitions are sure, but for a few, is a stored loop. A path of sure transitions that
+ends in one that is not is a stored open sequence. Noisy versions of a pattern may be followed by
+the same, and as surely; the pattern itself is the one whose active neurons have the largest fields.
+Nothing leads to the first pattern of an open sequence, which is rebuilt from the weights
+(`_way_back`).
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ TRANSIENT = 20  # steps that a run from a start may take until its transitions a
 _PAIRS = 4  # pairs of neurons, in multiples of their number, from which runs start in one round
 _ROUNDS = 10  # of pairs, at most
 _IN_VAIN = 3  # rounds in a row that find no new sequence, after which the search ends
+_SURE = 0.8  # of the transitions of a loop, at least
 _RARE = 0.02  # of the starts of a frequent sequence (the upper quartile), at least
 _BRANCH = 3  # states of its own of a path that joins another sequence, at least
 _REBUILT = 5  # times a first pattern is rebuilt from the neurons that it activates
@@ -235,8 +237,10 @@ class _Seen:
         following = self._successors
         recalled = np.zeros(len(following), dtype=np.bool_)
         recalled[following[following != UNKNOWN]] = True
-        stem = self._sure[: len(following)] & recalled
-        found = [self._loop(cycle) for cycle in _cycles(following, stem)]
+        sure = self._sure[: len(following)]
+        stem = sure & recalled
+        cycles = _cycles(following, recalled & (following != UNKNOWN))
+        found = [self._loop(cycle) for cycle in cycles if sure[cycle].mean() >= _SURE]
         taken = np.zeros(len(following), dtype=np.bool_)
         for memory in found:
             taken[memory.states] = True
