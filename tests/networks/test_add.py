@@ -95,6 +95,15 @@ def test_a_network_of_order_two_replays_crossing_sequences():
     assert [net.score(x) for x in (first, second, third)] == [1.0] * 3
 
 
+@pytest.mark.parametrize("order", [2, 3])
+def test_without_noise_networks_of_higher_orders_replay_only_what_they_learned(order):
+    net = sa.SparseSequenceAttractor(n_hidden=200, order=order, noise=0, random_state=0)
+    each = walks(3, length=10)
+    for k, X in enumerate(each):
+        assert len(net.add(X).rehearsed) == k
+    assert [net.score(X) for X in each] == [1.0] * 3
+
+
 def test_what_is_replayed_is_what_the_network_recalls():
     net = NETWORKS["sparse"]().fit(loops(5))
     replayed = sa.networks.self_replay(net)
