@@ -23,7 +23,9 @@ def unchanged_by_failure(estimator: object, *, in_place: bool = False) -> Iterat
         if in_place and isinstance(value, np.ndarray)
     ]
     generators = [
-        value.bit_generator for value in before.values() if isinstance(value, np.random.Generator)
+        value._bit_generator if isinstance(value, np.random.RandomState) else value.bit_generator
+        for value in before.values()
+        if isinstance(value, (np.random.Generator, np.random.RandomState))
     ]
     states = [generator.state for generator in generators]
     try:

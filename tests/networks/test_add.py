@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 
 import seqattractor as sa
 
@@ -92,6 +93,15 @@ def test_a_network_of_order_two_replays_crossing_sequences():
     added = net.add(third)
     assert len(added.rehearsed) >= 2
     assert [net.score(x) for x in (first, second, third)] == [1.0] * 3
+
+
+@pytest.mark.parametrize("order", [2, 3])
+def test_without_noise_networks_of_higher_orders_replay_only_what_they_learned(order):
+    net = sa.SparseSequenceAttractor(n_hidden=200, order=order, noise=0, random_state=0)
+    each = walks(3, length=10)
+    for k, X in enumerate(each):
+        assert len(net.add(X).rehearsed) == k
+    assert [net.score(X) for X in each] == [1.0] * 3
 
 
 def test_what_is_replayed_is_what_the_network_recalls():
@@ -234,6 +244,71 @@ def test_descriptions():
         {"sequence": "rehearsed", "patterns": 8, "stored": True},
         {"sequence": "new", "patterns": 8, "stored": True},
     ]
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_a_network_that_replays_nothing_says_that_sequences_may_be_lost(name):
+    """A path of one transition is too short to be found."""
+    net = NETWORKS[name]().fit(walks(1, length=2)[0])
+    added = net.add(loops(1)[0])
+    assert added.rehearsed == []
+    assert "replayed nothing, so that earlier sequences may be lost" in added.describe()
+
+
+@pytest.mark.parametrize("rehearse", ["cues", "patterns"])
+def test_a_leak_resolves_conflicts_with_earlier_sequences(rehearse):
+    first, second = loops(2)
+    second = second.copy()
+    second[3] = first[3]
+    net = sa.VisibleNetwork(leak=0.3, random_state=0)
+    net.add(first, rehearse=rehearse)
+    added = net.add(second, rehearse=rehearse)
+    assert (added.lost, added.not_stored) == ([], [])
+    before = pickle.dumps(net)
+    with pytest.raises(sa.networks.NotApplicable, match="with a leak cannot replay by itself"):
+        net.add(first)
+    assert pickle.dumps(net) == before
+
+
+@pytest.mark.parametrize("name", ["hidden", "visible"])
+def test_a_conflict_with_a_mirror_image_is_named(name):
+    first, second = loops(2)
+    second = second.copy()
+    second[3] = -first[3]
+    net = NETWORKS[name]()
+    net.add(first, rehearse="patterns")
+    with pytest.raises(ValueError, match=r"the mirror image of stored sequence 0.*new"):
+        net.add(second, rehearse="patterns")
+
+
+def test_only_networks_that_have_learned_for_margins_replay():
+    with pytest.raises(NotFittedError):
+        sa.networks.self_replay(NETWORKS["sparse"]())
+    with pytest.raises(TypeError, match="net must be"):
+        sa.networks.self_replay(None)
+    trained = NETWORKS["hidden"]().fit(loops(1)[0])
+    given = sa.networks.from_arrays(trained.U_, trained.V_)
+    with pytest.raises(sa.networks.NotApplicable, match="ThresholdNetwork was not trained"):
+        sa.networks.self_replay(given)
+
+
+@pytest.mark.parametrize("kind", [np.random.default_rng, np.random.RandomState])
+def test_a_generator_is_rolled_back(kind):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    net, each = sa.SequenceAttractor(n_hidden=200, random_state=kind(0)), loops(2)
+    net.add(each[0])
+    before = pickle.dumps(net)
+    with pytest.raises(KeyboardInterrupt):
+        net.add(each[1], callback=interrupt)
+    assert pickle.dumps(net) == before
+
+
+@pytest.mark.parametrize(("values", "error"), [([0], ValueError), ([1.5], TypeError)])
+def test_a_comparison_names_a_number_of_sequences_that_makes_no_sense(values, error):
+    with pytest.raises(error, match="the number of sequences must be"):
+        sa.compare("continual", ["perceptron"], n=30, t=5, values=values, trials=1)
 
 
 @pytest.mark.slow

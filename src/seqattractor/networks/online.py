@@ -151,10 +151,10 @@ class OnlineMemory(SequenceMemory):
             own weights (`seqattractor.networks.self_replay`); nothing is saved beside the weights.
             "cues": the first pattern of each is saved with a digest, and the network recalls the
             rest, which is rehearsed if the digest is right. "patterns": all patterns are saved.
-            None: nothing is rehearsed, and the new sequences are presented alone until they are
-            stored, as by `partial_fit`.
+            None: nothing is rehearsed, and the new sequences are presented alone, as by
+            `partial_fit`, until they are stored; once, by networks that cannot rehearse.
         callback : callable, optional
-            As in `fit`.
+            As in `fit`. It is not called where new sequences are presented alone.
 
         Returns
         -------

@@ -78,7 +78,11 @@ class Added(Result):
         if self.rehearse is None:
             return text + "; nothing was rehearsed, so that earlier sequences may be overwritten."
         if not (old or self.not_recalled):
-            return text + "; there were no earlier ones."
+            return text + (
+                "; there were no earlier ones."
+                if self.share_of_neurons is None
+                else "; the network replayed nothing, so that earlier sequences may be lost."
+            )
         where = {
             "self": "replayed by the network itself",
             "cues": "recalled from their cues",
@@ -205,10 +209,9 @@ def _check_no_conflicts(net: OnlineMemory, earlier: list[Patterns], new: list[Pa
 
     A network without biases stores mirror images, too, and may have replayed these.
     """
-    mirrored = []
-    if earlier:
-        x, x_next, _ = _transitions(earlier, net.order_)
-        mirrored = [-each for each in earlier] if (net.next_patterns(-x) == -x_next).all() else []
+    mirrored = [-each for each in earlier]
+    if mirrored and net._wrong_units(_transitions(mirrored, net.order_)).any():
+        mirrored = []
     names = [
         *(f"stored sequence {k}" for k in range(len(earlier))),
         *(f"the mirror image of stored sequence {k}" for k in range(len(mirrored))),
@@ -216,7 +219,7 @@ def _check_no_conflicts(net: OnlineMemory, earlier: list[Patterns], new: list[Pa
     ]
     together = [*earlier, *mirrored, *new]
     lengths = np.array([len(x) for x in together])
-    check_no_conflicts(np.concatenate(together), lengths, net.order_, names=names)
+    check_no_conflicts(np.concatenate(together), lengths, net.order_, net._leak, names)
 
 
 # What is saved with the network from one `add` to the next, for "cues" and for "patterns".

@@ -24,11 +24,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqattractor._faces import Result
-from seqattractor.networks.base import SequenceMemory
+from seqattractor.networks.base import SequenceMemory, check_learned
 from seqattractor.networks.run import UNKNOWN, KnownStates
 from seqattractor.networks.traits import NotApplicable
 from seqattractor.sequences import Patterns
-from seqattractor.sequences._patterns import as_signs
+from seqattractor.sequences._patterns import as_signs, pieces
 from seqattractor.sequences._transitions import close_loop
 
 Ids = NDArray[np.int64]
@@ -43,6 +43,7 @@ _RARE = 0.02  # of the starts of a frequent sequence (the upper quartile), at le
 _BRANCH = 3  # states of its own of a path that joins another sequence, at least
 _REBUILT = 5  # times a first pattern is rebuilt from the neurons that it activates
 _MOST_BYTES = 2**28  # of states that were seen
+_MOST_FIELDS = 2**23  # that are computed at once
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -95,11 +96,12 @@ def self_replay(net: SequenceMemory) -> SelfReplay:
     """Let a network recall what it has learned, started by its own weights.
 
     Runs start from the weights of single neurons, then of pairs of neurons with similar weights,
-    until several rounds of pairs find nothing new. Nothing is drawn by chance.
+    until three rounds of pairs find nothing new, for ten rounds at most. Nothing is drawn by
+    chance.
 
     Parameters
     ----------
-    net : SequenceAttractor, SparseSequenceAttractor or VisibleNetwork
+    net : SequenceAttractor, SparseSequenceAttractor or VisibleNetwork without a leak
         A network that has learned.
 
     Returns
@@ -110,8 +112,8 @@ def self_replay(net: SequenceMemory) -> SelfReplay:
     -----
     A network without biases and thresholds stores the mirror image of every sequence, all units
     inverted, as well as the sequence, and cannot tell which of the two it learned: one of them
-    is returned. For the learning rule the two are the same. An open sequence needs three
-    transitions to be found.
+    is returned. For the learning rule the two are the same. An open sequence needs at
+    least three transitions to be found, and in the paper's network often four.
 
     Examples
     --------
@@ -123,6 +125,12 @@ def self_replay(net: SequenceMemory) -> SelfReplay:
     >>> len(replayed), sorted(loop.tolist()) == sorted(X[:-1].tolist())
     (1, True)
     """
+    check_learned(net)
+    if net._leak:
+        raise NotApplicable(
+            f"{type(net).__name__} with a leak cannot replay by itself, since no single pattern "
+            "determines what follows it."
+        )
     if all(layer.kappa is None for layer in net.layers() or ()):
         raise NotApplicable(
             f"{type(net).__name__} was not trained for margins, by which a network tells what it "
@@ -209,7 +217,7 @@ class _Seen:
         steps = 0
         while len(at := np.unique(at[self._known.successors[at] == UNKNOWN])):
             states = self._known.states[at]
-            following, sure, _ = sure_transitions(self.net, states)
+            following, sure = self._follow(states)
             after = self._known.number(np.concatenate([states[:, N:], following], axis=1))
             more = len(self._known.successors) - len(self._sure)
             self._sure = np.append(self._sure, np.zeros(more, dtype=np.bool_))
@@ -217,6 +225,15 @@ class _Seen:
             steps += 1
             at = after if steps < TRANSIENT else after[sure]
         return first
+
+    def _follow(self, states: Patterns) -> tuple[Patterns, Flags]:
+        """Return what follows each state and whether that is sure, of some states at a time."""
+        n_fields = max(self.net.n_features_in_, getattr(self.net, "n_hidden_", 0))
+        each = [
+            sure_transitions(self.net, states[part])
+            for part in pieces(len(states), _MOST_FIELDS // n_fields)
+        ]
+        return np.concatenate([a for a, _, _ in each]), np.concatenate([b for _, b, _ in each])
 
     def memories(self, starts: list[Ids]) -> list[_Memory]:
         """Return the cycles and paths that these starts lead into, without those that hardly any

@@ -608,6 +608,7 @@ def _in_turn(
     rng: np.random.Generator, *, number: int, t: int = 21, n: int = 100, flips: int | str = 10
 ) -> Task:
     """Random loops that come one after another; the first ones are the same for any number."""
+    number = check_count(number, "the number of sequences")
     loops = [random_periodic(t, n, rng=rng).patterns for _ in range(number)]
     return Task(np.concatenate(loops), np.full(number, t), flips=as_flips(flips, n))
 
