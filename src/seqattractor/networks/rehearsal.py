@@ -70,11 +70,8 @@ class Added(Result):
     def describe(self) -> str:
         """Describe what was rehearsed, what is stored, and how full the memory is."""
         new, old = len(self.new), len(self.rehearsed)
-        stored = new - len(self.not_stored)
-        text = (
-            f"{stored} of {_count(new, 'new sequence')} {'is' if stored == 1 else 'are'} stored "
-            "exactly"
-        )
+        stored, still = new - len(self.not_stored), old - len(self.lost)
+        text = f"{stored} of {_count(new, 'new sequence')} {_are(stored, new)} stored exactly"
         if self.rehearse is None:
             return text + "; nothing was rehearsed, so that earlier sequences may be overwritten."
         if not (old or self.not_recalled):
@@ -88,8 +85,7 @@ class Added(Result):
             "cues": "recalled from their cues",
             "patterns": "rehearsed from saved patterns",
         }[self.rehearse]
-        text += f"; {old - len(self.lost)} of {_count(old, 'earlier sequence')} {where} still "
-        text += "is." if old - len(self.lost) == 1 else "are."
+        text += f"; {still} of {_count(old, 'earlier sequence')} {where} still {_are(still, old)}."
         if self.not_recalled:
             text += (
                 f" {_count(self.not_recalled, 'earlier sequence')} could not be recalled exactly "
@@ -114,6 +110,11 @@ class Added(Result):
         ):
             for k, x in enumerate(sequences):
                 yield {"sequence": which, "patterns": len(x), "stored": k not in missing}
+
+
+def _are(n: int, of: int) -> str:
+    """Return the verb for some of several things."""
+    return "is" if 1 in (n, of) else "are"
 
 
 def _count(n: int, thing: str) -> str:
