@@ -160,7 +160,7 @@ for rehearse, name in (("self", "self-replay"), (None, "no rehearsal")):
     print(f"{name}: {stored[-1]} of {len(days)} stored. {added.describe()}")
     ax.plot(range(1, len(days) + 1), stored, "o-", label=name)
 ax.set(xlabel="nights, one sequence each", ylabel="sequences exact")
-ax.legend()
+ax.legend(loc="upper left")
 plt.show()
 
 # sphinx_gallery_thumbnail_number = 1

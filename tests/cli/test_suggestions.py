@@ -32,7 +32,7 @@ from seqattractor.study import read_grid
         (["reproduce", "theorms"], "there is no target 'theorms'; did you mean 'theorems'?"),
         (
             ["reproduce", "nieghbours"],
-            "there is no target 'nieghbours'; did you mean 'neighbours'?",
+            "there is no target 'nieghbours'; did you mean 'neighbours' or 'nights'?",
         ),
     ],
 )
