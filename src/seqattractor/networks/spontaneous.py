@@ -11,13 +11,16 @@ A cycle whose transitions are sure, but for a few, is a stored loop. A path of s
 ends in one that is not is a stored open sequence. Noisy versions of a pattern may be followed by
 the same, and as surely; the pattern itself is the one whose active neurons have the largest fields.
 Nothing leads to the first pattern of an open sequence, which is rebuilt from the weights
-(`_way_back`).
+(`_way_back`), and not always exactly. A network that learns by `add` therefore learns a *lead-in*
+with each open sequence: patterns that lead to the first one and that follow from it by a fixed
+rule, so that a network which has the first pattern can prove that it is the first.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from math import gcd
 from typing import Any
 
 import numpy as np
@@ -54,8 +57,8 @@ class SelfReplay(Result):
     ----------
     sequences : list of ndarray of int8, shape (T, N)
         As `fit` takes them: a loop ends with its first pattern (or as many as the order of the
-        network). A loop begins anywhere; the first pattern of an open sequence is rebuilt
-        and may have wrong units.
+        network). A loop begins anywhere. The first pattern of an open sequence that was not
+        learned by `add` is rebuilt and may have wrong units.
     loops : list of bool
         Which of them are loops.
     starts : list of int
@@ -112,8 +115,8 @@ def self_replay(net: SequenceMemory) -> SelfReplay:
     -----
     A network without biases and thresholds stores the mirror image of every sequence, all units
     inverted, as well as the sequence, and cannot tell which of the two it learned: one of them
-    is returned. For the learning rule the two are the same. An open sequence needs at
-    least three transitions to be found, and in the paper's network often four.
+    is returned. For the learning rule the two are the same. An open sequence that was not learned
+    by `add` needs at least three transitions to be found, and in the paper's network often four.
 
     Examples
     --------
@@ -161,6 +164,45 @@ def self_replay(net: SequenceMemory) -> SelfReplay:
     )
 
 
+def lead_in(x: Patterns, order: int) -> Patterns:
+    """Return patterns from which a network that learns by `add` is led into an open sequence, shape
+    (order, N): its own first ones, units in another order. Mirror images have mirror images.
+    """
+    return x[:order, _other_order(x.shape[1])]
+
+
+def _other_order(N: int) -> Ids:
+    """Return the numbers of N units in another order, in which neighbours are far apart."""
+    stride = next(step for step in range(round(0.618 * N), N + 2) if gcd(step, N) == 1)
+    return stride * np.arange(1, N + 1) % N
+
+
+def with_lead_ins(sequences: list[Patterns], order: int) -> list[Patterns]:
+    """Return loops as they are, and open sequences after their lead-ins, except where a state would
+    get a second successor.
+    """
+    successors = dict[bytes, bytes]()
+    for x in sequences:
+        successors |= _successors(x, order)
+    led = []
+    for x in sequences:
+        if not np.array_equal(x[:order], x[-order:]):
+            longer = np.concatenate([lead_in(x, order), x])
+            more = _successors(longer, order)
+            if len(more) == len(longer) - order and all(
+                successors.get(state, after) == after for state, after in more.items()
+            ):
+                successors |= more
+                x = longer
+        led.append(x)
+    return led
+
+
+def _successors(x: Patterns, order: int) -> dict[bytes, bytes]:
+    """Return the pattern after each state of a sequence."""
+    return {x[t : t + order].tobytes(): x[t + order].tobytes() for t in range(len(x) - order)}
+
+
 def sure_transitions(
     net: SequenceMemory, states: Patterns
 ) -> tuple[Patterns, Flags, NDArray[np.float64]]:
@@ -188,6 +230,8 @@ class _Memory:
     patterns: Patterns
     loop: bool
     states: Ids
+    led: bool = False
+    """Whether a lead-in proves that it was learned."""
 
 
 class _Seen:
@@ -198,6 +242,7 @@ class _Seen:
         self._way_back = net._way_back()
         self._known = KnownStates(net.n_features_in_ * net.order_)
         self._sure = np.zeros(0, dtype=np.bool_)
+        self._led = dict[int, bool]()
 
     @property
     def n_bytes(self) -> int:
@@ -237,12 +282,12 @@ class _Seen:
 
     def memories(self, starts: list[Ids]) -> list[_Memory]:
         """Return the cycles and paths that these starts lead into, without those that hardly any
-        of them does.
+        of them does and that have no lead-in.
         """
         found = self._cycles_and_paths()
         counts = self.count(starts, found)
         least = _RARE * np.quantile(counts, 0.75) if found else 0
-        return [m for m, n in zip(found, counts, strict=True) if n >= least]
+        return [m for m, n in zip(found, counts, strict=True) if n >= least or m.led]
 
     def count(self, starts: list[Ids], found: list[_Memory]) -> Ids:
         """Return how many of the starts lead into each sequence."""
@@ -257,7 +302,7 @@ class _Seen:
         sure = self._sure[: len(following)]
         stem = sure & recalled
         cycles = _cycles(following, recalled & (following != UNKNOWN))
-        found = [self._loop(cycle) for cycle in cycles if sure[cycle].mean() >= _SURE]
+        found = [self._loop(cycle) for cycle in cycles if self._is_loop(cycle)]
         taken = np.zeros(len(following), dtype=np.bool_)
         for memory in found:
             taken[memory.states] = True
@@ -266,14 +311,56 @@ class _Seen:
         heads = np.flatnonzero(stem & ~leads_to)
         _, _, depth = sure_transitions(self.net, self._known.states[heads])
         heads = heads[np.argsort(-depth, kind="stable")]
+        led = set(heads[self._are_led(heads)])
         paths = [_path(int(head), following, stem) for head in heads]
-        for path in sorted(paths, key=len, reverse=True):
+        for path in sorted(paths, key=lambda path: (path[0] in led, len(path)), reverse=True):
             own = np.array([s for s in path if not taken[s]], dtype=np.int64)
             # A noisy pattern that was recalled by chance joins the sequence soon after.
-            if len(own) >= (_BRANCH if len(own) < len(path) else 2):
+            if len(own) >= (1 if path[0] in led else _BRANCH if len(own) < len(path) else 2):
                 taken[own] = True
                 found.append(self._open(np.array(path), own))
         return found
+
+    def _is_loop(self, cycle: Ids) -> bool:
+        """Return whether a cycle is a stored loop, not an open sequence whose end leads back."""
+        share = self._sure[cycle].mean()
+        return bool(share == 1 or (share >= _SURE and not self._are_led(cycle).any()))
+
+    def _are_led(self, states: Ids) -> Flags:
+        """Return for each state whether a lead-in proves that an open sequence begins with it."""
+        new = np.array([s for s in states if s not in self._led], dtype=np.int64)
+        if len(new):
+            here = self._known.states[new]
+            there, sure = self._from_lead_in(here)
+            self._led |= dict(zip(new, sure & np.all(there == here, axis=1), strict=True))
+        return np.array([self._led[s] for s in states], dtype=np.bool_)
+
+    def _from_lead_in(self, states: Patterns) -> tuple[Patterns, Flags]:
+        """Return the states to which the lead-ins of some states lead, and whether that is sure."""
+        N, order = self.net.n_features_in_, self.net.order_
+        at = states.reshape(-1, order, N)[:, :, _other_order(N)].reshape(len(states), -1)
+        sure = np.ones(len(at), dtype=np.bool_)
+        for _ in range(order):
+            following, each_sure = self._follow(at)
+            at, sure = np.concatenate([at[:, N:], following], axis=1), sure & each_sure
+        return at, sure
+
+    def _begun(self, x: Patterns) -> Patterns | None:
+        """Return an open sequence from the pattern on that a lead-in proves to be the first, one of
+        the first few given; None if there is none. A few wrong units in it are corrected.
+        """
+        order = self.net.order_
+        n = min(2 * order + 1, len(x) - order)
+        heads = np.stack([x[i : i + order].ravel() for i in range(n)])
+        for _ in range(_REBUILT):
+            heads, _ = self._from_lead_in(heads)
+        there, sure = self._from_lead_in(heads)
+        fits = sure & np.all(there == heads, axis=1)
+        fits &= np.all(self.net.next_patterns(heads) == x[order : order + n], axis=1)
+        if not fits.any():
+            return None
+        i = int(np.argmax(fits))
+        return np.concatenate([heads[i].reshape(order, -1), x[i + order :]])
 
     def _loop(self, cycle: Ids) -> _Memory:
         N, order = self.net.n_features_in_, self.net.order_
@@ -286,7 +373,12 @@ class _Seen:
         last = known.successors[path[-1]]
         context = known.states[path[0]].reshape(-1, N)
         newest = known.states[np.append(path[1:], last)][:, -N:]
-        return _Memory(np.array([*self._before(path[0]), *context, *newest]), False, own)
+        x = np.concatenate([context, newest])
+        begun = self._begun(x)
+        if begun is None:
+            x = np.array([*self._before(path[0]), *x])
+            begun = self._begun(x)
+        return _Memory(x if begun is None else begun, False, own, begun is not None)
 
     def _before(self, head: int) -> list[Patterns]:
         """Return the patterns before those of a state, as far back as transitions are sure, and one
