@@ -36,12 +36,15 @@ from seqattractor.sequences._transitions import close_loop
 
 Ids = NDArray[np.int64]
 Flags = NDArray[np.bool_]
+Grades = NDArray[np.int8]
 
+SURE, NEARLY = 2, 1  # how sure a transition is
 TRANSIENT = 20  # steps that a run from a start may take until its transitions are sure
 _PAIRS = 4  # pairs of neurons, in multiples of their number, from which runs start in one round
 _ROUNDS = 10  # of pairs, at most
 _IN_VAIN = 3  # rounds in a row that find no new sequence, after which the search ends
-_SURE = 0.8  # of the transitions of a loop, at least
+_MOST_NEURONS = 0.95  # of a hidden layer exceed their margins if a transition is nearly sure
+_MOST_TRANSITIONS = 0.8  # of a loop are sure, at least
 _RARE = 0.02  # of the starts of a frequent sequence (the upper quartile), at least
 _BRANCH = 3  # states of its own of a path that joins another sequence, at least
 _REBUILT = 5  # times a first pattern is rebuilt from the neurons that it activates
@@ -203,20 +206,23 @@ def _successors(x: Patterns, order: int) -> dict[bytes, bytes]:
     return {x[t : t + order].tobytes(): x[t + order].tobytes() for t in range(len(x) - order)}
 
 
-def sure_transitions(
+def _transitions_from(
     net: SequenceMemory, states: Patterns
-) -> tuple[Patterns, Flags, NDArray[np.float64]]:
-    """Return what follows each state, (B, order * N) -> (B, N), whether that is sure, and the
-    smallest field of a neuron that the state activates, of the first layer.
+) -> tuple[Patterns, Grades, NDArray[np.float64]]:
+    """Return what follows each state, (B, order * N) -> (B, N), whether that is SURE, NEARLY sure
+    or neither, and the smallest field of a neuron that the state activates, of the first layer.
 
     This field is largest at a stored pattern: every wrong unit takes something away from it.
     """
-    sure, depth, at = np.ones(len(states), dtype=np.bool_), None, states
-    for layer in net.layers() or ():
+    sure, depth, at = np.full(len(states), SURE, dtype=np.int8), None, states
+    layers = net.layers() or ()
+    for layer in layers:
         fields = layer.fields(at)
         at, sizes = layer.states(fields), np.abs(fields)
         if layer.kappa is not None:
-            sure &= sizes.min(axis=1) > layer.kappa
+            share = np.mean(sizes > layer.kappa, axis=1)
+            most = 1.0 if layer is layers[-1] else _MOST_NEURONS
+            sure = np.minimum(sure, np.where(share == 1, SURE, NEARLY * (share >= most)))
         if depth is None:
             depth = np.where(at != 0, sizes, np.inf).min(axis=1)
     assert depth is not None
@@ -235,13 +241,13 @@ class _Memory:
 
 
 class _Seen:
-    """The states that were seen, what follows each, and whether that is sure."""
+    """The states that were seen, what follows each, and how sure that is."""
 
     def __init__(self, net: SequenceMemory) -> None:
         self.net = net
         self._way_back = net._way_back()
         self._known = KnownStates(net.n_features_in_ * net.order_)
-        self._sure = np.zeros(0, dtype=np.bool_)
+        self._grades = np.zeros(0, dtype=np.int8)
         self._led = dict[int, bool]()
 
     @property
@@ -262,20 +268,20 @@ class _Seen:
         steps = 0
         while len(at := np.unique(at[self._known.successors[at] == UNKNOWN])):
             states = self._known.states[at]
-            following, sure = self._follow(states)
+            following, grades = self._follow(states)
             after = self._known.number(np.concatenate([states[:, N:], following], axis=1))
-            more = len(self._known.successors) - len(self._sure)
-            self._sure = np.append(self._sure, np.zeros(more, dtype=np.bool_))
-            self._known.successors[at], self._sure[at] = after, sure
+            more = len(self._known.successors) - len(self._grades)
+            self._grades = np.append(self._grades, np.zeros(more, dtype=np.int8))
+            self._known.successors[at], self._grades[at] = after, grades
             steps += 1
-            at = after if steps < TRANSIENT else after[sure]
+            at = after if steps < TRANSIENT else after[grades == SURE]
         return first
 
-    def _follow(self, states: Patterns) -> tuple[Patterns, Flags]:
-        """Return what follows each state and whether that is sure, of some states at a time."""
+    def _follow(self, states: Patterns) -> tuple[Patterns, Grades]:
+        """Return what follows each state and how sure that is, of some states at a time."""
         n_fields = max(self.net.n_features_in_, getattr(self.net, "n_hidden_", 0))
         each = [
-            sure_transitions(self.net, states[part])
+            _transitions_from(self.net, states[part])
             for part in pieces(len(states), _MOST_FIELDS // n_fields)
         ]
         return np.concatenate([a for a, _, _ in each]), np.concatenate([b for _, b, _ in each])
@@ -299,17 +305,15 @@ class _Seen:
         following = self._successors
         recalled = np.zeros(len(following), dtype=np.bool_)
         recalled[following[following != UNKNOWN]] = True
-        sure = self._sure[: len(following)]
-        stem = sure & recalled
+        grades = self._grades[: len(following)]
+        stem = (grades == SURE) & recalled
         cycles = _cycles(following, recalled & (following != UNKNOWN))
         found = [self._loop(cycle) for cycle in cycles if self._is_loop(cycle)]
         taken = np.zeros(len(following), dtype=np.bool_)
         for memory in found:
             taken[memory.states] = True
-        leads_to = np.zeros(len(following), dtype=np.bool_)
-        leads_to[following[stem]] = True
-        heads = np.flatnonzero(stem & ~leads_to)
-        _, _, depth = sure_transitions(self.net, self._known.states[heads])
+        heads = self._heads(stem, (grades == NEARLY) & recalled)
+        _, _, depth = _transitions_from(self.net, self._known.states[heads])
         heads = heads[np.argsort(-depth, kind="stable")]
         led = set(heads[self._are_led(heads)])
         paths = [_path(int(head), following, stem) for head in heads]
@@ -321,10 +325,27 @@ class _Seen:
                 found.append(self._open(np.array(path), own))
         return found
 
+    def _heads(self, stem: Flags, nearly: Flags) -> Ids:
+        """Return the states of the stem to which none of it leads. Transitions that are nearly sure
+        join the stem where they close a gap in it: where they lead to a head that has no lead-in.
+        """
+        following = self._successors
+        while True:
+            leads_to = np.zeros(len(stem), dtype=np.bool_)
+            leads_to[following[stem]] = True
+            heads = np.flatnonzero(stem & ~leads_to)
+            gaps = np.flatnonzero(nearly & ~stem & np.isin(following, heads))
+            gaps = gaps[~self._are_led(following[gaps])]
+            if not len(gaps):
+                return heads
+            stem[gaps] = True
+
     def _is_loop(self, cycle: Ids) -> bool:
         """Return whether a cycle is a stored loop, not an open sequence whose end leads back."""
-        share = self._sure[cycle].mean()
-        return bool(share == 1 or (share >= _SURE and not self._are_led(cycle).any()))
+        share = np.mean(self._grades[cycle] == SURE)
+        if share == 1:
+            return True
+        return bool(share >= _MOST_TRANSITIONS and not self._are_led(cycle).any())
 
     def _are_led(self, states: Ids) -> Flags:
         """Return for each state whether a lead-in proves that an open sequence begins with it."""
@@ -336,13 +357,15 @@ class _Seen:
         return np.array([self._led[s] for s in states], dtype=np.bool_)
 
     def _from_lead_in(self, states: Patterns) -> tuple[Patterns, Flags]:
-        """Return the states to which the lead-ins of some states lead, and whether that is sure."""
+        """Return the states to which the lead-ins of some states lead, and whether that is sure or
+        nearly.
+        """
         N, order = self.net.n_features_in_, self.net.order_
         at = states.reshape(-1, order, N)[:, :, _other_order(N)].reshape(len(states), -1)
         sure = np.ones(len(at), dtype=np.bool_)
         for _ in range(order):
-            following, each_sure = self._follow(at)
-            at, sure = np.concatenate([at[:, N:], following], axis=1), sure & each_sure
+            following, grades = self._follow(at)
+            at, sure = np.concatenate([at[:, N:], following], axis=1), sure & (grades >= NEARLY)
         return at, sure
 
     def _begun(self, x: Patterns) -> Patterns | None:
@@ -389,13 +412,13 @@ class _Seen:
         found, sure = dict[bytes, Patterns](), True
         while sure:
             rebuilt = self._rebuilt(near, state)
-            _, are_sure, depth = sure_transitions(self.net, rebuilt)
+            _, grades, depth = _transitions_from(self.net, rebuilt)
             if not len(rebuilt):
                 break
-            near, best = state[None], np.argmax(np.where(are_sure, depth, -1))
+            near, best = state[None], np.argmax(np.where(grades == SURE, depth, -1))
             if rebuilt[best].tobytes() in found:
                 break
-            state, sure = rebuilt[best], bool(are_sure[best])
+            state, sure = rebuilt[best], bool(grades[best] == SURE)
             found[state.tobytes()] = state[:N]
         return list(found.values())[::-1]
 
