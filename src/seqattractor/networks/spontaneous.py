@@ -47,6 +47,7 @@ _MOST_NEURONS = 0.95  # of a hidden layer exceed their margins if a transition i
 _MOST_TRANSITIONS = 0.8  # of a loop are sure, at least
 _RARE = 0.02  # of the starts of a frequent sequence (the upper quartile), at least
 _BRANCH = 3  # states of its own of a path that joins another sequence, at least
+_ALONE = 5  # states of its own of a path without a lead-in where others have one, at least
 _REBUILT = 5  # times a first pattern is rebuilt from the neurons that it activates
 _MOST_BYTES = 2**28  # of states that were seen
 _MOST_FIELDS = 2**23  # that are computed at once
@@ -154,12 +155,14 @@ def self_replay(net: SequenceMemory) -> SelfReplay:
         starts.append(seen.explore(_states_from(*pairs)))
         before, found = len(found), seen.memories(starts)
         vain = vain + 1 if len(found) <= before else 0
-    found = _without_mirror_images(found)
+    each = [seen.patterns_of(memory) for memory in found]
+    one_of_two = _without_mirror_images(each)
+    found, each = [found[m] for m in one_of_two], [each[m] for m in one_of_two]
     counts = seen.count(starts, found)
     singles = seen.lead_into(found)[starts[0]].reshape(2, -1) >= 0
     order = np.argsort(-counts, kind="stable")
     return SelfReplay(
-        sequences=[found[m].patterns for m in order],
+        sequences=[each[m] for m in order],
         loops=[found[m].loop for m in order],
         starts=counts[order].tolist(),
         n_starts=sum(map(len, starts)),
@@ -231,13 +234,15 @@ def _transitions_from(
 
 @dataclass(frozen=True)
 class _Memory:
-    """A sequence that was found, with the numbers of the states that it passes."""
+    """A sequence that was found: the numbers of the states that it passes, and of those that no
+    other sequence has.
+    """
 
-    patterns: Patterns
+    path: Ids
+    own: Ids
     loop: bool
-    states: Ids
-    led: bool = False
-    """Whether a lead-in proves that it was learned."""
+    led: bool
+    """Whether a lead-in proves that the path begins with the first pattern."""
 
 
 class _Seen:
@@ -307,22 +312,28 @@ class _Seen:
         recalled[following[following != UNKNOWN]] = True
         grades = self._grades[: len(following)]
         stem = (grades == SURE) & recalled
+        heads = self._heads(stem, (grades == NEARLY) & recalled)
+        led = set(heads[self._are_led(heads)].tolist())
+        paths = {head: _path(head, following, stem) for head in heads.tolist()}
+        opened = np.zeros(len(following), dtype=np.bool_)
+        for head in led:
+            opened[paths[head]] = True
         cycles = _cycles(following, recalled & (following != UNKNOWN))
-        found = [self._loop(cycle) for cycle in cycles if self._is_loop(cycle)]
+        found = [
+            _Memory(cycle, cycle, loop=True, led=False)
+            for cycle in cycles
+            if self._is_loop(cycle, opened)
+        ]
         taken = np.zeros(len(following), dtype=np.bool_)
         for memory in found:
-            taken[memory.states] = True
-        heads = self._heads(stem, (grades == NEARLY) & recalled)
-        _, _, depth = _transitions_from(self.net, self._known.states[heads])
-        heads = heads[np.argsort(-depth, kind="stable")]
-        led = set(heads[self._are_led(heads)])
-        paths = [_path(int(head), following, stem) for head in heads]
-        for path in sorted(paths, key=lambda path: (path[0] in led, len(path)), reverse=True):
+            taken[memory.own] = True
+        for path in sorted(paths.values(), key=lambda path: (path[0] in led, len(path)), reverse=True):
             own = np.array([s for s in path if not taken[s]], dtype=np.int64)
             # A noisy pattern that was recalled by chance joins the sequence soon after.
-            if len(own) >= (1 if path[0] in led else _BRANCH if len(own) < len(path) else 2):
+            least = _ALONE if led else _BRANCH if len(own) < len(path) else 2
+            if len(own) and (path[0] in led or len(own) >= least):
                 taken[own] = True
-                found.append(self._open(np.array(path), own))
+                found.append(_Memory(np.array(path), own, loop=False, led=path[0] in led))
         return found
 
     def _heads(self, stem: Flags, nearly: Flags) -> Ids:
@@ -340,12 +351,16 @@ class _Seen:
                 return heads
             stem[gaps] = True
 
-    def _is_loop(self, cycle: Ids) -> bool:
+    def _is_loop(self, cycle: Ids, ours: Flags) -> bool:
         """Return whether a cycle is a stored loop, not an open sequence whose end leads back."""
         share = np.mean(self._grades[cycle] == SURE)
         if share == 1:
             return True
-        return bool(share >= _MOST_TRANSITIONS and not self._are_led(cycle).any())
+        return bool(
+            share >= _MOST_TRANSITIONS
+            and not ours[cycle].any()
+            and not self._are_led(cycle).any()
+        )
 
     def _are_led(self, states: Ids) -> Flags:
         """Return for each state whether a lead-in proves that an open sequence begins with it."""
@@ -368,47 +383,58 @@ class _Seen:
             at, sure = np.concatenate([at[:, N:], following], axis=1), sure & (grades >= NEARLY)
         return at, sure
 
-    def _begun(self, x: Patterns) -> Patterns | None:
-        """Return an open sequence from the pattern on that a lead-in proves to be the first, one of
-        the first few given; None if there is none. A few wrong units in it are corrected.
+    def _begun(self, beginnings: list[tuple[Patterns, Patterns]]) -> Patterns | None:
+        """Return the first open sequence, of some beginnings, (order, N), and what follows each,
+        that begins where its lead-in leads, which corrects a few wrong units; None if none does.
         """
-        order = self.net.order_
-        n = min(2 * order + 1, len(x) - order)
-        heads = np.stack([x[i : i + order].ravel() for i in range(n)])
+        if not beginnings:
+            return None
+        at = np.stack([head.ravel() for head, _ in beginnings])
         for _ in range(_REBUILT):
-            heads, _ = self._from_lead_in(heads)
-        there, sure = self._from_lead_in(heads)
-        fits = sure & np.all(there == heads, axis=1)
-        fits &= np.all(self.net.next_patterns(heads) == x[order : order + n], axis=1)
+            at, _ = self._from_lead_in(at)
+        there, sure = self._from_lead_in(at)
+        following = np.stack([tail[0] for _, tail in beginnings])
+        fits = sure & np.all((there == at), axis=1)
+        fits &= np.all(self.net.next_patterns(at) == following, axis=1)
         if not fits.any():
             return None
-        i = int(np.argmax(fits))
-        return np.concatenate([heads[i].reshape(order, -1), x[i + order :]])
+        first = int(np.argmax(fits))
+        head, tail = beginnings[first]
+        return np.concatenate([at[first].reshape(head.shape), tail])
 
-    def _loop(self, cycle: Ids) -> _Memory:
-        N, order = self.net.n_features_in_, self.net.order_
-        newest = self._known.states[cycle][:, -N:]
-        return _Memory(close_loop(newest, order), True, cycle)
-
-    def _open(self, path: Ids, own: Ids) -> _Memory:
-        """Return an open sequence: what comes before the path, the path, and what follows it."""
-        N, known = self.net.n_features_in_, self._known
-        last = known.successors[path[-1]]
+    def patterns_of(self, memory: _Memory) -> Patterns:
+        """Return a loop, or an open sequence with what comes before its path."""
+        N, order, known = self.net.n_features_in_, self.net.order_, self._known
+        path = memory.path
+        if memory.loop:
+            return close_loop(known.states[path][:, -N:], order)
         context = known.states[path[0]].reshape(-1, N)
-        newest = known.states[np.append(path[1:], last)][:, -N:]
+        newest = known.states[known.successors[path]][:, -N:]
         x = np.concatenate([context, newest])
-        begun = self._begun(x)
+        begun = self._begun([(x[i : i + order], x[i + order :]) for i in range(len(x) - order)])
         if begun is None:
-            x = np.array([*self._before(path[0]), *x])
-            begun = self._begun(x)
-        return _Memory(x if begun is None else begun, False, own, begun is not None)
+            begun = self._begun(list(self._other_beginnings(x, path)))
+        return np.array([*self._before(path[0]), *x]) if begun is None else begun
+
+    def _other_beginnings(self, x: Patterns, path: Ids) -> Iterator[tuple[Patterns, Patterns]]:
+        """Yield rebuilt beginnings of an open sequence, and what follows each. The first states of
+        the path may be noisy versions of those that were learned.
+        """
+        N, order, following = self.net.n_features_in_, self.net.order_, self._successors
+        for i, state in enumerate(path[: order + 2]):
+            others = np.flatnonzero(following == path[i + 1]) if i + 1 < len(path) else path[:0]
+            others = others[np.isin(others, following)]  # that were recalled
+            for other in {int(state), *others.tolist()}:
+                near, second = self._near(other)
+                for before in self._rebuilt(near, second):
+                    yield before.reshape(order, N), np.concatenate([second[None, -N:], x[i+order:]])
 
     def _before(self, head: int) -> list[Patterns]:
         """Return the patterns before those of a state, as far back as transitions are sure, and one
         more.
         """
-        N, state = self.net.n_features_in_, self._known.states[head]
-        near = self._known.states[: len(self._known)][self._successors == head]
+        N = self.net.n_features_in_
+        near, state = self._near(head)
         found, sure = dict[bytes, Patterns](), True
         while sure:
             rebuilt = self._rebuilt(near, state)
@@ -421,6 +447,11 @@ class _Seen:
             state, sure = rebuilt[best], bool(grades[best] == SURE)
             found[state.tobytes()] = state[:N]
         return list(found.values())[::-1]
+
+    def _near(self, number: int) -> tuple[Patterns, Patterns]:
+        """Return the states that lead to one, and this one."""
+        known = self._known
+        return known.states[: len(known)][self._successors == number], known.states[number]
 
     def _rebuilt(self, near: Patterns, state: Patterns) -> Patterns:
         """Return states that lead to another, rebuilt from the weights and states near them."""
@@ -436,7 +467,7 @@ class _Seen:
         """Return, for every state, the number of the sequence that it leads into, or -1."""
         belongs = np.full(len(self._known) + 1, -1)
         for m, memory in enumerate(found):
-            belongs[memory.states] = m
+            belongs[memory.own] = m
         ahead = np.append(self._successors, -1)  # what follows an unknown state is unknown
         for _ in range(len(ahead).bit_length()):
             belongs, ahead = np.where(belongs < 0, belongs[ahead], belongs), ahead[ahead]
@@ -489,13 +520,13 @@ def _cosines(weights: NDArray[Any]) -> Any:
     return rows @ rows.T
 
 
-def _without_mirror_images(found: list[_Memory]) -> list[_Memory]:
-    """Return the sequences without those that are mirror images of others, longer ones, at more
-    than half of their patterns.
+def _without_mirror_images(found: list[Patterns]) -> list[int]:
+    """Return the numbers of the sequences, longest first, without those that are mirror images of
+    longer ones at more than half of their patterns.
     """
     left, mirrored = [], set[bytes]()
-    for memory in sorted(found, key=lambda memory: -len(memory.patterns)):
-        if sum(row.tobytes() in mirrored for row in memory.patterns) <= len(memory.patterns) / 2:
-            left.append(memory)
-            mirrored |= {row.tobytes() for row in -memory.patterns}
+    for m in sorted(range(len(found)), key=lambda m: -len(found[m])):
+        if sum(row.tobytes() in mirrored for row in found[m]) <= len(found[m]) / 2:
+            left.append(m)
+            mirrored |= {row.tobytes() for row in -found[m]}
     return left
