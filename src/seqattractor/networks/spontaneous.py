@@ -37,6 +37,7 @@ from seqattractor.sequences._transitions import close_loop
 Ids = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 Grades = NDArray[np.int8]
+Weights = NDArray[np.floating[Any]]
 
 SURE, NEARLY = 2, 1  # how sure a transition is
 TRANSIENT = 20  # steps that a run from a start may take until its transitions are sure
@@ -155,6 +156,11 @@ def self_replay(net: SequenceMemory) -> SelfReplay:
         starts.append(seen.explore(_states_from(*pairs)))
         before, found = len(found), seen.memories(starts)
         vain = vain + 1 if len(found) <= before else 0
+    for _ in range(_IN_VAIN):
+        if all(memory.loop or memory.led for memory in found):
+            break
+        starts.append(seen.explore(_states_from(*seen.unexplained(found, incoming, outgoing))))
+        found = seen.memories(starts)
     each = [seen.patterns_of(memory) for memory in found]
     one_of_two = _without_mirror_images(each)
     found, each = [found[m] for m in one_of_two], [each[m] for m in one_of_two]
@@ -402,6 +408,25 @@ class _Seen:
         head, tail = beginnings[first]
         return np.concatenate([at[first].reshape(head.shape), tail])
 
+    def unexplained(
+        self, found: list[_Memory], incoming: Weights, outgoing: Weights
+    ) -> tuple[Weights, Weights]:
+        """Return what is left of weights if the sequences that were found are taken away from them,
+        but for the first states of paths without a lead-in, which may be noisy.
+        """
+        N, known = self.net.n_features_in_, self._known
+        skipped = self.net.order_ + 1
+        paths = [m.path if m.loop or m.led else m.path[skipped:] for m in found]
+        states = np.unique(np.concatenate(paths))
+        before = known.states[states]
+        after = known.states[known.successors[states]][:, -N:]
+        first, *more = self.net.layers() or ()
+        hidden = first.states(first.fields(before))
+        return (
+            _residuals(incoming, before, hidden),
+            _residuals(outgoing, after, hidden if more else before[:, -N:]),
+        )
+
     def patterns_of(self, memory: _Memory) -> Patterns:
         """Return a loop, or an open sequence with what comes before its path."""
         N, order, known = self.net.n_features_in_, self.net.order_, self._known
@@ -500,6 +525,22 @@ def _states_from(incoming: NDArray[Any], outgoing: NDArray[Any]) -> Patterns:
     """Return states that weights point to: where a neuron is to be active, and after it was."""
     context = np.concatenate([incoming[:, outgoing.shape[1] :], outgoing], axis=1)
     return as_signs(np.concatenate([incoming, context]) >= 0)
+
+
+def _residuals(weights: Weights, patterns: Patterns, active: Patterns) -> Weights:
+    """Return weights, (M, N), without their best fit by the patterns, (n, N), in which their neuron
+    takes part, (n, M).
+    """
+    each = patterns.astype(np.float64)
+    overlaps, fields = each @ each.T, each @ weights.T
+    fit = np.zeros_like(fields)
+    if np.all(active):
+        fit = np.linalg.lstsq(overlaps, fields)[0]
+    else:
+        for i in range(len(weights)):
+            part = np.flatnonzero(active[:, i])
+            fit[part, i] = np.linalg.lstsq(overlaps[np.ix_(part, part)], fields[part, i])[0]
+    return np.asarray(weights - fit.T @ each)
 
 
 def _similar_pairs(incoming: NDArray[Any], outgoing: NDArray[Any]) -> Iterator[tuple[Ids, Ids]]:
