@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from math import gcd
 from typing import Any
 
@@ -146,21 +147,9 @@ def self_replay(net: SequenceMemory) -> SelfReplay:
         )
     incoming, outgoing = net._synapses()
     incoming = incoming - incoming.mean(axis=0)  # what sets a neuron apart from the others
-    seen, vain = _Seen(net), 0
+    seen = _Seen(net)
     starts = [seen.explore(_states_from(incoming, outgoing))]
-    found = seen.memories(starts)
-    for first, second in _similar_pairs(incoming, outgoing):
-        if vain == _IN_VAIN or seen.n_bytes > _MOST_BYTES:
-            break
-        pairs = incoming[first] + incoming[second], outgoing[first] + outgoing[second]
-        starts.append(seen.explore(_states_from(*pairs)))
-        before, found = len(found), seen.memories(starts)
-        vain = vain + 1 if len(found) <= before else 0
-    for _ in range(_IN_VAIN):
-        if all(memory.loop or memory.led for memory in found):
-            break
-        starts.append(seen.explore(_states_from(*seen.unexplained(found, incoming, outgoing))))
-        found = seen.memories(starts)
+    found = _search(seen, starts, incoming, outgoing)
     each = [seen.patterns_of(memory) for memory in found]
     one_of_two = _without_mirror_images(each)
     found, each = [found[m] for m in one_of_two], [each[m] for m in one_of_two]
@@ -174,6 +163,47 @@ def self_replay(net: SequenceMemory) -> SelfReplay:
         n_starts=sum(map(len, starts)),
         share_of_neurons=float(singles.any(axis=0).mean()),
     )
+
+
+def _search(seen: _Seen, starts: list[Ids], incoming: Weights, outgoing: Weights) -> list[_Memory]:
+    """Run from more and more starts, whose numbers are appended to those given, and return what is
+    found.
+    """
+    found, vain = seen.memories(starts), 0
+    for first, second in _similar_pairs(incoming, outgoing):
+        if vain == _IN_VAIN or seen.is_full or not all(memory.loop for memory in found):
+            break
+        starts.append(seen.explore(_states_from(*_sums(incoming, outgoing, first, second))))
+        before, found = found, seen.memories(starts)
+        vain = vain + 1 if len(found) <= len(before) else 0
+    # Runs must reach the very beginning of open sequences. What was found is taken away from the
+    # weights, and what is left points to what was not.
+    vain, rounds = 0, 0
+    while not (seen.is_full or all(memory.loop for memory in found) or rounds == 2 * _ROUNDS):
+        left = seen.unexplained(found, incoming, outgoing)
+        if vain:
+            pairs = next(islice(_similar_pairs(*left), vain - 1, None), None)
+            if pairs is None:
+                break
+            left = _sums(*left, *pairs)
+        starts.append(seen.explore(_states_from(*left)))
+        before, found = found, seen.memories(starts)
+        vain = 0 if _progress(found) > _progress(before) else vain + 1
+        led = [memory.led for memory in found if not memory.loop]
+        rounds += 1
+        if vain >= 2 and (all(led) or not any(led)):
+            break
+    return found
+
+
+def _sums(incoming: Weights, outgoing: Weights, first: Ids, second: Ids) -> tuple[Weights, Weights]:
+    """Return the sums of the weights of pairs of neurons."""
+    return incoming[first] + incoming[second], outgoing[first] + outgoing[second]
+
+
+def _progress(found: list[_Memory]) -> tuple[int, int, int]:
+    """Return how many sequences were found, how many from their beginning, and their length."""
+    return len(found), sum(m.led for m in found), sum(len(m.own) for m in found)
 
 
 def lead_in(x: Patterns, order: int) -> Patterns:
@@ -262,9 +292,9 @@ class _Seen:
         self._led = dict[int, bool]()
 
     @property
-    def n_bytes(self) -> int:
-        """The memory that the states take."""
-        return int(self._known.states.nbytes)
+    def is_full(self) -> bool:
+        """Whether the states take more memory than they may."""
+        return bool(self._known.states.nbytes > _MOST_BYTES)
 
     @property
     def _successors(self) -> Ids:
@@ -333,7 +363,9 @@ class _Seen:
         taken = np.zeros(len(following), dtype=np.bool_)
         for memory in found:
             taken[memory.own] = True
-        for path in sorted(paths.values(), key=lambda path: (path[0] in led, len(path)), reverse=True):
+        for path in sorted(
+            paths.values(), key=lambda path: (path[0] in led, len(path)), reverse=True
+        ):
             own = np.array([s for s in path if not taken[s]], dtype=np.int64)
             # A noisy pattern that was recalled by chance joins the sequence soon after.
             least = _ALONE if led else _BRANCH if len(own) < len(path) else 2
@@ -363,9 +395,7 @@ class _Seen:
         if share == 1:
             return True
         return bool(
-            share >= _MOST_TRANSITIONS
-            and not ours[cycle].any()
-            and not self._are_led(cycle).any()
+            share >= _MOST_TRANSITIONS and not ours[cycle].any() and not self._are_led(cycle).any()
         )
 
     def _are_led(self, states: Ids) -> Flags:
@@ -452,7 +482,10 @@ class _Seen:
             for other in {int(state), *others.tolist()}:
                 near, second = self._near(other)
                 for before in self._rebuilt(near, second):
-                    yield before.reshape(order, N), np.concatenate([second[None, -N:], x[i+order:]])
+                    yield (
+                        before.reshape(order, N),
+                        np.concatenate([second[None, -N:], x[i + order :]]),
+                    )
 
     def _before(self, head: int) -> list[Patterns]:
         """Return the patterns before those of a state, as far back as transitions are sure, and one
