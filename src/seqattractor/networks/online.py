@@ -32,6 +32,10 @@ class OnlineMemory(SequenceMemory):
 
     _rehearses: ClassVar[bool] = False
     """Whether learning changes only what is not stored yet, so that sequences can be rehearsed."""
+    _leads_in: ClassVar[bool] = False
+    """Whether `add` puts lead-ins before open sequences that the network is to replay itself; not
+    where the weights tell first patterns anyway.
+    """
 
     max_epochs: int | Literal["auto"]
     hidden_errors_: NDArray[np.int64]

@@ -157,6 +157,7 @@ def _add(
         net._forget()
     net.transitions(X, lengths, continuing=not first)
     new = list(split(*check_sequences(X, lengths, order=net.order_)))
+    replayed = None
     if rehearse == "self" and not first:
         replayed = self_replay(net)
         earlier, share = replayed.sequences, replayed.share_of_neurons
@@ -165,8 +166,8 @@ def _add(
     if net.on_conflict == "raise" and not first:
         _check_no_conflicts(net, earlier, new)
     learned = [*earlier, *new]
-    if rehearse == "self" and not net._leak:
-        learned = with_lead_ins(learned, net.order_)
+    if rehearse == "self" and net._leads_in:
+        learned = with_lead_ins(replayed, new, net.order_)
     if rehearse is None and not first:
         _present_until_stored(net, new)
     else:

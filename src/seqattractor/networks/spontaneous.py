@@ -67,6 +67,9 @@ class SelfReplay(Result):
         learned by `add` is rebuilt and may have wrong units.
     loops : list of bool
         Which of them are loops.
+    led : list of bool
+        Which are open sequences that `add` has learned with a lead-in, so that their first pattern
+        is right.
     starts : list of int
         How many starts led into each.
     n_starts : int
@@ -78,6 +81,7 @@ class SelfReplay(Result):
 
     sequences: list[Patterns] = field(repr=False)
     loops: list[bool]
+    led: list[bool]
     starts: list[int]
     n_starts: int
     share_of_neurons: float
@@ -150,15 +154,16 @@ def self_replay(net: SequenceMemory) -> SelfReplay:
     seen = _Seen(net)
     starts = [seen.explore(_states_from(incoming, outgoing))]
     found = _search(seen, starts, incoming, outgoing)
-    each = [seen.patterns_of(memory) for memory in found]
+    each, led = map(list, zip(*map(seen.patterns_of, found), strict=True)) if found else ([], [])
     one_of_two = _without_mirror_images(each)
-    found, each = [found[m] for m in one_of_two], [each[m] for m in one_of_two]
+    found, each, led = ([part[m] for m in one_of_two] for part in (found, each, led))
     counts = seen.count(starts, found)
     singles = seen.lead_into(found)[starts[0]].reshape(2, -1) >= 0
     order = np.argsort(-counts, kind="stable")
     return SelfReplay(
         sequences=[each[m] for m in order],
         loops=[found[m].loop for m in order],
+        led=[led[m] for m in order],
         starts=counts[order].tolist(),
         n_starts=sum(map(len, starts)),
         share_of_neurons=float(singles.any(axis=0).mean()),
@@ -171,15 +176,16 @@ def _search(seen: _Seen, starts: list[Ids], incoming: Weights, outgoing: Weights
     """
     found, vain = seen.memories(starts), 0
     for first, second in _similar_pairs(incoming, outgoing):
-        if vain == _IN_VAIN or seen.is_full or not all(memory.loop for memory in found):
+        led = any(m.led for m in found) and not any(m.loop for m in found)
+        if vain == _IN_VAIN or seen.is_full or led:
             break
         starts.append(seen.explore(_states_from(*_sums(incoming, outgoing, first, second))))
         before, found = found, seen.memories(starts)
         vain = vain + 1 if len(found) <= len(before) else 0
-    # Runs must reach the very beginning of open sequences. What was found is taken away from the
-    # weights, and what is left points to what was not.
+    # Where open sequences have lead-ins, runs must reach these. What was found is taken away from
+    # the weights, and what is left points to what was not.
     vain, rounds = 0, 0
-    while not (seen.is_full or all(memory.loop for memory in found) or rounds == 2 * _ROUNDS):
+    while any(memory.led for memory in found) and rounds < _ROUNDS and not seen.is_full:
         left = seen.unexplained(found, incoming, outgoing)
         if vain:
             pairs = next(islice(_similar_pairs(*left), vain - 1, None), None)
@@ -189,9 +195,8 @@ def _search(seen: _Seen, starts: list[Ids], incoming: Weights, outgoing: Weights
         starts.append(seen.explore(_states_from(*left)))
         before, found = found, seen.memories(starts)
         vain = 0 if _progress(found) > _progress(before) else vain + 1
-        led = [memory.led for memory in found if not memory.loop]
         rounds += 1
-        if vain >= 2 and (all(led) or not any(led)):
+        if vain >= 2 and all(memory.led or memory.loop for memory in found):
             break
     return found
 
@@ -219,16 +224,23 @@ def _other_order(N: int) -> Ids:
     return stride * np.arange(1, N + 1) % N
 
 
-def with_lead_ins(sequences: list[Patterns], order: int) -> list[Patterns]:
-    """Return loops as they are, and open sequences after their lead-ins, except where a state would
-    get a second successor.
+def with_lead_ins(replayed: SelfReplay | None, new: list[Patterns], order: int) -> list[Patterns]:
+    """Return sequences that were replayed, and new ones; open ones after their lead-ins, except
+    where a state would get a second successor.
+
+    A replayed path without a lead-in may be none that was learned, and does not get one, unless
+    there is nothing but such paths: then the network has not learned by `add`.
     """
+    earlier = [] if replayed is None else replayed.sequences
+    known = replayed is None or not (any(replayed.led) or any(replayed.loops))
+    wanted = [*(known or each for each in (replayed.led if replayed else [])), *(True for _ in new)]
+    sequences = [*earlier, *new]
     successors = dict[bytes, bytes]()
     for x in sequences:
         successors |= _successors(x, order)
     led = []
-    for x in sequences:
-        if not np.array_equal(x[:order], x[-order:]):
+    for x, wants in zip(sequences, wanted, strict=True):
+        if wants and not np.array_equal(x[:order], x[-order:]):
             longer = np.concatenate([lead_in(x, order), x])
             more = _successors(longer, order)
             if len(more) == len(longer) - order and all(
@@ -353,6 +365,9 @@ class _Seen:
         paths = {head: _path(head, following, stem) for head in heads.tolist()}
         opened = np.zeros(len(following), dtype=np.bool_)
         for head in led:
+            end = int(following[paths[head][-1]])
+            if grades[end] == NEARLY and end not in paths[head]:  # the last transition
+                paths[head].append(end)
             opened[paths[head]] = True
         cycles = _cycles(following, recalled & (following != UNKNOWN))
         found = [
@@ -400,6 +415,8 @@ class _Seen:
 
     def _are_led(self, states: Ids) -> Flags:
         """Return for each state whether a lead-in proves that an open sequence begins with it."""
+        if not self.net._leads_in:
+            return np.zeros(len(states), dtype=np.bool_)
         new = np.array([s for s in states if s not in self._led], dtype=np.int64)
         if len(new):
             here = self._known.states[new]
@@ -423,7 +440,7 @@ class _Seen:
         """Return the first open sequence, of some beginnings, (order, N), and what follows each,
         that begins where its lead-in leads, which corrects a few wrong units; None if none does.
         """
-        if not beginnings:
+        if not (beginnings and self.net._leads_in):
             return None
         at = np.stack([head.ravel() for head, _ in beginnings])
         for _ in range(_REBUILT):
@@ -450,26 +467,32 @@ class _Seen:
         states = np.unique(np.concatenate(paths))
         before = known.states[states]
         after = known.states[known.successors[states]][:, -N:]
-        first, *more = self.net.layers() or ()
-        hidden = first.states(first.fields(before))
-        return (
-            _residuals(incoming, before, hidden),
-            _residuals(outgoing, after, hidden if more else before[:, -N:]),
-        )
+        hidden = self.net._hidden_states(before)
+        return _residuals(incoming, before, hidden), _residuals(outgoing, after, hidden)
 
-    def patterns_of(self, memory: _Memory) -> Patterns:
-        """Return a loop, or an open sequence with what comes before its path."""
+    def patterns_of(self, memory: _Memory) -> tuple[Patterns, bool]:
+        """Return a loop, or an open sequence with what comes before its path, and whether a lead-in
+        proves where it begins.
+        """
         N, order, known = self.net.n_features_in_, self.net.order_, self._known
         path = memory.path
         if memory.loop:
-            return close_loop(known.states[path][:, -N:], order)
+            return close_loop(known.states[path][:, -N:], order), False
         context = known.states[path[0]].reshape(-1, N)
         newest = known.states[known.successors[path]][:, -N:]
         x = np.concatenate([context, newest])
-        begun = self._begun([(x[i : i + order], x[i + order :]) for i in range(len(x) - order)])
-        if begun is None:
+        begun = self._begun(self._windows(x))
+        if begun is None and self.net._leads_in:
             begun = self._begun(list(self._other_beginnings(x, path)))
-        return np.array([*self._before(path[0]), *x]) if begun is None else begun
+        if begun is None:
+            x = np.array([*self._before(path[0]), *x])
+            begun = self._begun(self._windows(x))
+        return (x, False) if begun is None else (begun, True)
+
+    def _windows(self, x: Patterns) -> list[tuple[Patterns, Patterns]]:
+        """Return the states of a sequence, (order, N), and what follows each."""
+        order = self.net.order_
+        return [(x[i : i + order], x[i + order :]) for i in range(len(x) - order)]
 
     def _other_beginnings(self, x: Patterns, path: Ids) -> Iterator[tuple[Patterns, Patterns]]:
         """Yield rebuilt beginnings of an open sequence, and what follows each. The first states of
@@ -561,18 +584,15 @@ def _states_from(incoming: NDArray[Any], outgoing: NDArray[Any]) -> Patterns:
 
 
 def _residuals(weights: Weights, patterns: Patterns, active: Patterns) -> Weights:
-    """Return weights, (M, N), without their best fit by the patterns, (n, N), in which their neuron
-    takes part, (n, M).
+    """Return weights, (M, N), without their best fit by the patterns, (n, N), at which their neuron
+    is active, (n, M).
     """
     each = patterns.astype(np.float64)
     overlaps, fields = each @ each.T, each @ weights.T
     fit = np.zeros_like(fields)
-    if np.all(active):
-        fit = np.linalg.lstsq(overlaps, fields)[0]
-    else:
-        for i in range(len(weights)):
-            part = np.flatnonzero(active[:, i])
-            fit[part, i] = np.linalg.lstsq(overlaps[np.ix_(part, part)], fields[part, i])[0]
+    for i in range(len(weights)):
+        part = np.flatnonzero(active[:, i] > 0)
+        fit[part, i] = np.linalg.lstsq(overlaps[np.ix_(part, part)], fields[part, i])[0]
     return np.asarray(weights - fit.T @ each)
 
 
