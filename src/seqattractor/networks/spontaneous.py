@@ -365,9 +365,6 @@ class _Seen:
         paths = {head: _path(head, following, stem) for head in heads.tolist()}
         opened = np.zeros(len(following), dtype=np.bool_)
         for head in led:
-            end = int(following[paths[head][-1]])
-            if grades[end] == NEARLY and end not in paths[head]:  # the last transition
-                paths[head].append(end)
             opened[paths[head]] = True
         cycles = _cycles(following, recalled & (following != UNKNOWN))
         found = [
@@ -390,17 +387,19 @@ class _Seen:
         return found
 
     def _heads(self, stem: Flags, nearly: Flags) -> Ids:
-        """Return the states of the stem to which none of it leads. Transitions that are nearly sure
-        join the stem where they close a gap in it: where they lead to a head that has no lead-in.
+        """Return the states of the stem to which none of it leads.
+
+        Where there are lead-ins, transitions that are nearly sure join the stem if they close a gap
+        in it: if they lead to a head without a lead-in.
         """
         following = self._successors
         while True:
             leads_to = np.zeros(len(stem), dtype=np.bool_)
             leads_to[following[stem]] = True
             heads = np.flatnonzero(stem & ~leads_to)
-            gaps = np.flatnonzero(nearly & ~stem & np.isin(following, heads))
-            gaps = gaps[~self._are_led(following[gaps])]
-            if not len(gaps):
+            led = self._are_led(heads)
+            gaps = np.flatnonzero(nearly & ~stem & np.isin(following, heads[~led]))
+            if not (led.any() and len(gaps)):
                 return heads
             stem[gaps] = True
 
