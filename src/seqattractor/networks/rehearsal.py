@@ -14,7 +14,8 @@ from seqattractor._checks import check_choice
 from seqattractor._faces import Result
 from seqattractor._unchanged import unchanged_by_failure
 from seqattractor.engine.problem import ProgressCallback
-from seqattractor.networks.spontaneous import self_replay, with_lead_ins
+from seqattractor.networks.lead_in import with_lead_ins
+from seqattractor.networks.spontaneous import self_replay
 from seqattractor.networks.traits import NotApplicable
 from seqattractor.sequences import Patterns, Transitions, check_sequences, split, transitions
 from seqattractor.sequences._patterns import check_lengths
@@ -157,17 +158,21 @@ def _add(
         net._forget()
     net.transitions(X, lengths, continuing=not first)
     new = list(split(*check_sequences(X, lengths, order=net.order_)))
-    replayed = None
+    led = list[bool]()  # which earlier sequences get a lead-in
     if rehearse == "self" and not first:
         replayed = self_replay(net)
         earlier, share = replayed.sequences, replayed.share_of_neurons
+        # A path without one may be none that was learned, unless there is nothing else: then the
+        # network has not learned by `add`.
+        unlike = any(replayed.led) or any(replayed.loops)
+        led = replayed.led if unlike else [True] * len(earlier)
     elif rehearse is not None and not first:
         earlier, not_recalled = _recall_saved(net, rehearse)
     if net.on_conflict == "raise" and not first:
         _check_no_conflicts(net, earlier, new)
     learned = [*earlier, *new]
     if rehearse == "self" and net._leads_in:
-        learned = with_lead_ins(replayed, new, net.order_)
+        learned = with_lead_ins(learned, led + [True] * len(new), net.order_)
     if rehearse is None and not first:
         _present_until_stored(net, new)
     else:

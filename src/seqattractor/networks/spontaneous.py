@@ -11,9 +11,9 @@ A cycle whose transitions are sure, but for a few, is a stored loop. A path of s
 ends in one that is not is a stored open sequence. Noisy versions of a pattern may be followed by
 the same, and as surely; the pattern itself is the one whose active neurons have the largest fields.
 Nothing leads to the first pattern of an open sequence, which is rebuilt from the weights
-(`_way_back`), and not always exactly. A network that learns by `add` therefore learns a *lead-in*
-with each open sequence: patterns that lead to the first one and that follow from it by a fixed
-rule, so that a network which has the first pattern can prove that it is the first.
+(`_way_back`), and not always exactly. A sparse network that learns by `add` therefore learns a
+*lead-in* with it (`lead_in`). To reach it, what was found is taken away from the weights of each
+neuron, and what is left starts further runs.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
-from math import gcd
 from typing import Any
 
 import numpy as np
@@ -29,6 +28,7 @@ from numpy.typing import NDArray
 
 from seqattractor._faces import Result
 from seqattractor.networks.base import SequenceMemory, check_learned
+from seqattractor.networks.lead_in import lead_in
 from seqattractor.networks.run import UNKNOWN, KnownStates
 from seqattractor.networks.traits import NotApplicable
 from seqattractor.sequences import Patterns
@@ -109,8 +109,9 @@ def self_replay(net: SequenceMemory) -> SelfReplay:
     """Let a network recall what it has learned, started by its own weights.
 
     Runs start from the weights of single neurons, then of pairs of neurons with similar weights,
-    until three rounds of pairs find nothing new, for ten rounds at most. Nothing is drawn by
-    chance.
+    until three rounds of pairs find nothing new, for ten rounds at most. Where open sequences were
+    learned by `add`, runs also start from what is left of the weights when all that was found is
+    taken away. Nothing is drawn by chance.
 
     Parameters
     ----------
@@ -209,52 +210,6 @@ def _sums(incoming: Weights, outgoing: Weights, first: Ids, second: Ids) -> tupl
 def _progress(found: list[_Memory]) -> tuple[int, int, int]:
     """Return how many sequences were found, how many from their beginning, and their length."""
     return len(found), sum(m.led for m in found), sum(len(m.own) for m in found)
-
-
-def lead_in(x: Patterns, order: int) -> Patterns:
-    """Return patterns from which a network that learns by `add` is led into an open sequence, shape
-    (order, N): its own first ones, units in another order. Mirror images have mirror images.
-    """
-    return x[:order, _other_order(x.shape[1])]
-
-
-def _other_order(N: int) -> Ids:
-    """Return the numbers of N units in another order, in which neighbours are far apart."""
-    stride = next(step for step in range(round(0.618 * N), N + 2) if gcd(step, N) == 1)
-    return stride * np.arange(1, N + 1) % N
-
-
-def with_lead_ins(replayed: SelfReplay | None, new: list[Patterns], order: int) -> list[Patterns]:
-    """Return sequences that were replayed, and new ones; open ones after their lead-ins, except
-    where a state would get a second successor.
-
-    A replayed path without a lead-in may be none that was learned, and does not get one, unless
-    there is nothing but such paths: then the network has not learned by `add`.
-    """
-    earlier = [] if replayed is None else replayed.sequences
-    known = replayed is None or not (any(replayed.led) or any(replayed.loops))
-    wanted = [*(known or each for each in (replayed.led if replayed else [])), *(True for _ in new)]
-    sequences = [*earlier, *new]
-    successors = dict[bytes, bytes]()
-    for x in sequences:
-        successors |= _successors(x, order)
-    led = []
-    for x, wants in zip(sequences, wanted, strict=True):
-        if wants and not np.array_equal(x[:order], x[-order:]):
-            longer = np.concatenate([lead_in(x, order), x])
-            more = _successors(longer, order)
-            if len(more) == len(longer) - order and all(
-                successors.get(state, after) == after for state, after in more.items()
-            ):
-                successors |= more
-                x = longer
-        led.append(x)
-    return led
-
-
-def _successors(x: Patterns, order: int) -> dict[bytes, bytes]:
-    """Return the pattern after each state of a sequence."""
-    return {x[t : t + order].tobytes(): x[t + order].tobytes() for t in range(len(x) - order)}
 
 
 def _transitions_from(
@@ -403,13 +358,15 @@ class _Seen:
                 return heads
             stem[gaps] = True
 
-    def _is_loop(self, cycle: Ids, ours: Flags) -> bool:
+    def _is_loop(self, cycle: Ids, opened: Flags) -> bool:
         """Return whether a cycle is a stored loop, not an open sequence whose end leads back."""
         share = np.mean(self._grades[cycle] == SURE)
         if share == 1:
             return True
         return bool(
-            share >= _MOST_TRANSITIONS and not ours[cycle].any() and not self._are_led(cycle).any()
+            share >= _MOST_TRANSITIONS
+            and not opened[cycle].any()
+            and not self._are_led(cycle).any()
         )
 
     def _are_led(self, states: Ids) -> Flags:
@@ -428,7 +385,7 @@ class _Seen:
         nearly.
         """
         N, order = self.net.n_features_in_, self.net.order_
-        at = states.reshape(-1, order, N)[:, :, _other_order(N)].reshape(len(states), -1)
+        at = lead_in(states.reshape(-1, order, N)).reshape(len(states), -1)
         sure = np.ones(len(at), dtype=np.bool_)
         for _ in range(order):
             following, grades = self._follow(at)
@@ -489,9 +446,10 @@ class _Seen:
         return (x, False) if begun is None else (begun, True)
 
     def _windows(self, x: Patterns) -> list[tuple[Patterns, Patterns]]:
-        """Return the states of a sequence, (order, N), and what follows each."""
+        """Return the first few states of a sequence, (order, N), and what follows each."""
         order = self.net.order_
-        return [(x[i : i + order], x[i + order :]) for i in range(len(x) - order)]
+        few = min(2 * order + 2, len(x) - order)
+        return [(x[i : i + order], x[i + order :]) for i in range(few)]
 
     def _other_beginnings(self, x: Patterns, path: Ids) -> Iterator[tuple[Patterns, Patterns]]:
         """Yield rebuilt beginnings of an open sequence, and what follows each. The first states of
@@ -499,15 +457,13 @@ class _Seen:
         """
         N, order, following = self.net.n_features_in_, self.net.order_, self._successors
         for i, state in enumerate(path[: order + 2]):
-            others = np.flatnonzero(following == path[i + 1]) if i + 1 < len(path) else path[:0]
-            others = others[np.isin(others, following)]  # that were recalled
-            for other in {int(state), *others.tolist()}:
+            beside = np.flatnonzero(following == path[i + 1]) if i + 1 < len(path) else path[:0]
+            beside = beside[np.isin(beside, following)]  # that were recalled
+            for other in sorted({int(state), *beside.tolist()}):
                 near, second = self._near(other)
+                tail = np.concatenate([second[None, -N:], x[i + order :]])
                 for before in self._rebuilt(near, second):
-                    yield (
-                        before.reshape(order, N),
-                        np.concatenate([second[None, -N:], x[i + order :]]),
-                    )
+                    yield before.reshape(order, N), tail
 
     def _before(self, head: int) -> list[Patterns]:
         """Return the patterns before those of a state, as far back as transitions are sure, and one
