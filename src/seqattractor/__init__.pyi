@@ -10,6 +10,7 @@ from . import plots as plots
 from . import replay as replay
 from . import rules as rules
 from . import study as study
+from . import theory as theory
 from . import zoo as zoo
 from .analysis._attractors import find_attractors as find_attractors
 from .analysis._certificate import certify as certify
