@@ -575,12 +575,12 @@ class Limit(Result):
     Attributes
     ----------
     name : str
-        Which theory, of which layer.
+        Which theory, of which layer; the same for all sizes.
     t : float
         T, the number of patterns of a loop: one more than there are transitions.
     ceiling : bool
-        Whether no weights could do better, with high probability and under the assumptions. Else it
-        is a yardstick, which a network may pass or never reach.
+        Whether no weights could do better, but for luck and under the assumptions. Else it is a
+        yardstick, which a network may pass or never reach.
     assumptions : str
     source : str
 
@@ -588,7 +588,7 @@ class Limit(Result):
     --------
     >>> import seqattractor as sa
     >>> sa.theory.limits(sa.zoo.PseudoInverseMemory(), 50)[0].t
-    51
+    51.0
     """
 
     name: str
@@ -602,23 +602,29 @@ class Limit(Result):
         kind = "at most" if self.ceiling else "about"
         return f"{self.name}: {kind} T = {self.t:.4g}. Assumes {self.assumptions}. {self.source}."
 
+    def _answer(self) -> str:
+        """Return the limit alone, where U, V and W keep their capitals."""
+        return self.describe().partition(". ")[0]
 
-_RANDOM = "random patterns"
 
+def limits(
+    net: SequenceMemory, n: int, *, sequences: int = 1, success: float = 0.95
+) -> list[Limit]:
+    """Return what theory says about the longest random loops that a network could store.
 
-def limits(net: SequenceMemory, n: int, *, success: float = 0.95) -> list[Limit]:
-    """Return what theory says about the longest random loop that a network could store.
-
-    For networks without hidden neurons these are ceilings of each neuron. With hidden neurons,
-    whose targets a rule chooses, only the count of both layers is one.
+    For networks without hidden neurons, and for V behind fixed hidden ones, these are ceilings of
+    each neuron. Where a rule chooses targets for the hidden neurons, only the count of both layers
+    is one: the others are where it would end if the targets were random and had all to be met.
 
     Parameters
     ----------
     net : SequenceMemory
-        Of the parameters that count; it need not have learned. None is known for most memories of
-        `seqattractor.zoo`.
+        Its parameters count, with `Dilution` and `Dale` among the constraints; it need not have
+        learned. Nothing is known here of most memories of `seqattractor.zoo`.
     n : int
         N, visible neurons.
+    sequences : int
+        How many loops of the same length there are.
     success : float
         The rate of success asked for, as in `measure_capacity`.
 
@@ -630,66 +636,63 @@ def limits(net: SequenceMemory, n: int, *, success: float = 0.95) -> list[Limit]
     Examples
     --------
     >>> import seqattractor as sa
-    >>> for limit in sa.theory.limits(sa.VisibleNetwork(), 100):
+    >>> for limit in sa.theory.limits(sa.SequenceAttractor(n_hidden=500), 100):
     ...     print(limit)
-    Limit: 100 weights for each neuron of W: at most T = 159
+    Limit: U, if its targets were random (Cover): about T = 150
+    Limit: V, if the codes were random (Cover): about T = 909
+    Limit: U and V, any weights (counted): at most T = 6127
     """
     check_kind(net, SequenceMemory, "net", "a network of this package")
     n, success = check_count(n, "n", 1, 10**5), _success(success)
-    return list(_limits(net, n, success))
+    sequences = check_count(sequences, "sequences")
+    return [
+        Limit(name, 1 + patterns / sequences, ceiling, assumptions, source)
+        for name, patterns, ceiling, assumptions, source in _limits(net, n, success)
+        if sequences == 1 or name != _STAYS
+    ]
 
 
-def _limits(net: SequenceMemory, n: int, success: float) -> Iterator[Limit]:
+_STAYS = "0.269 N, some units wrong (Hebbian)"
+_RANDOM = "random patterns"
+# Name, patterns in all, whether it is a ceiling, assumptions, source.
+_Row = tuple[str, float, bool, str, str]
+
+
+def _limits(net: SequenceMemory, n: int, success: float) -> Iterator[_Row]:
     """The limits that are known for the class of a network."""
     order, hidden = getattr(net, "order", 1), getattr(net, "n_hidden", 0)
     n_inputs = n * order if isinstance(order, int) else n
     if isinstance(net, VisibleNetwork):
-        yield _layer("W", net, n_inputs, n, success, "random targets")
+        yield _layer("W, any weights", net, n_inputs, n, success, "random targets")
     elif isinstance(net, PseudoInverseMemory):
-        yield Limit(
-            "as many patterns as inputs",
-            1 + n_inputs,
-            False,
-            "linearly independent inputs, so that there is a solution for any targets",
-            "Personnaz, Guyon and Dreyfus, Phys. Rev. A 34, 4217 (1986)",
-        )
+        task = "linearly independent inputs, so that there is a solution for any targets"
+        source = "Personnaz, Guyon and Dreyfus, Phys. Rev. A 34, 4217 (1986)"
+        yield "as many patterns as inputs", n_inputs, False, task, source
     elif isinstance(net, HebbianMemory) and n_inputs == n:
-        yield Limit(
-            "Hebbian, every unit right",
-            1 + hebbian_exact(n, success=success),
-            False,
-            f"{_RANDOM}, crosstalk that is normal and independent",
-            "McEliece et al. 1987",
-        )
-        yield Limit(
-            "Hebbian, 0.269 N with some units wrong",
-            1 + n * hebbian_sequences(),
-            False,
-            f"{_RANDOM}, many neurons",
-            "During, Coolen and Sherrington 1998",
-        )
+        every, task = hebbian_exact(n, success=success), "crosstalk that is normal and independent"
+        source = "McEliece, Posner, Rodemich and Venkatesh 1987"
+        yield "every unit right (Hebbian)", every, False, f"{_RANDOM}, {task}", source
+        source = "During, Coolen and Sherrington 1998"
+        yield _STAYS, n * hebbian_sequences(), False, f"{_RANDOM}, many neurons", source
     if not isinstance(hidden, int) or hidden < 1:
         return
     if isinstance(net, FixedHiddenNetwork):
-        yield _layer("V", net, hidden, n, success, "random targets")
+        yield _layer("V, any weights", net, hidden, n, success, "random targets")
     elif isinstance(net, SequenceAttractor):
         if not isinstance(net, LearnedTargetsAttractor) and not net.target_threshold:
-            task = "random targets, and that each has to be met"
-            yield _layer("U", net, n_inputs, hidden, success, task, ceiling=False)
-        task = "hidden codes that are independent of the next pattern, which learned ones are not"
-        yield _layer("V", net, hidden, n, success, task, ceiling=False)
+            name, task = "U, if its targets were random", "random targets, all of them to be met"
+            yield _layer(name, net, n_inputs, hidden, success, task, ceiling=False)
+        name, task = "V, if the codes were random", "codes that say nothing of the next pattern"
+        yield _layer(name, net, hidden, n, success, task, ceiling=False)
     if isinstance(net, (SequenceAttractor, SparseSequenceAttractor)) and n_inputs == n:
-        yield Limit(
-            "U and V together, counted",
-            1 + two_layers(n, hidden, bias=getattr(net, "bias", True)),
-            True,
-            f"{_RANDOM}, and transitions that are like independent pairs",
-            "After Cover 1965, and Mitchison and Durbin 1989",
-        )
+        patterns = two_layers(n, hidden, bias=bool(getattr(net, "bias", True)))
+        task = f"{_RANDOM}, and transitions that are like independent pairs"
+        source = "after Cover 1965, and Mitchison and Durbin 1989"
+        yield "U and V, any weights (counted)", patterns, True, task, source
 
 
 def _layer(
-    layer: str,
+    name: str,
     net: VisibleNetwork | SequenceAttractor,
     n_inputs: int,
     neurons: int,
@@ -697,7 +700,7 @@ def _layer(
     task: str,
     *,
     ceiling: bool = True,
-) -> Limit:
+) -> _Row:
     """Cover's count for all neurons of a layer together, with the synapses that constraints leave
     them.
     """
@@ -706,12 +709,6 @@ def _layer(
     synapses = max(1, round(left * n_inputs))
     signed = synapses if any(isinstance(each, Dale) for each in constraints) else 0
     weights = synapses + int(net.bias)
-    sign = " of prescribed sign" if signed else ""
     patterns = cover_capacity(weights, neurons=neurons, success=success, signed=signed)
-    return Limit(
-        f"{weights} weights{sign} for each neuron of {layer}",
-        1 + patterns,
-        ceiling,
-        f"{_RANDOM}, {task}",
-        "Cover 1965",
-    )
+    each = f"{neurons} neurons with {weights} weights{' of prescribed sign' if signed else ''}"
+    return f"{name} (Cover)", patterns, ceiling, f"{_RANDOM}, {task}, {each}", "Cover 1965"

@@ -229,7 +229,7 @@ def test_hebbian_weights_make_every_unit_right_about_as_long_as_predicted(n):
 
 def test_limits_follow_the_parameters_of_a_network():
     def longest(net, n=50):
-        return {limit.name.rpartition(" ")[2]: limit.t for limit in theory.limits(net, n)}
+        return {limit.name.partition(",")[0]: limit.t for limit in theory.limits(net, n)}
 
     plain, bias = longest(sa.VisibleNetwork()), longest(sa.VisibleNetwork(bias=True))
     assert plain["W"] == 1 + theory.cover_capacity(50, neurons=50, success=0.95) < bias["W"]
@@ -238,9 +238,11 @@ def test_limits_follow_the_parameters_of_a_network():
     dale = longest(sa.VisibleNetwork(constraints=[sa.constraints.Dale(0.8)]))
     assert dale["W"] == 1 + theory.cover_capacity(50, neurons=50, success=0.95, signed=50)
     both = longest(sa.SequenceAttractor(120))
-    assert both["counted"] == 1 + theory.two_layers(50, 120) > both["V"] > both["U"]
+    assert both["U and V"] == 1 + theory.two_layers(50, 120) > both["V"] > both["U"]
     assert {limit.ceiling for limit in theory.limits(sa.zoo.HebbianMemory(), 50)} == {False}
     assert theory.limits(sa.zoo.LookupMemory(), 50) == []
+    one, three = (theory.limits(sa.VisibleNetwork(), 50, sequences=s)[0].t - 1 for s in (1, 3))
+    assert three == one / 3
     # What is fixed is not asked to meet targets.
     assert "U" not in longest(sa.FixedHiddenNetwork(120))
 

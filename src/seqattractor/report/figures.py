@@ -171,9 +171,9 @@ def capacity_figure(capacities: CapacityMap) -> Figure:
     """Draw capacities with their laws, and the curves of success against T behind them."""
     axis, groups = capacity_groups(capacities)
     first = int(axis is not None)
-    figure, axes = plt.subplots(
-        1, first + len(groups), figsize=(4.6 * first + 3.4 * len(groups), 3.9), squeeze=False
-    )
+    known = any(each.limits for pairs in groups.values() for each, _ in pairs)
+    width = 4.6 * first + 3.4 * len(groups) + 3.2 * known  # for the names of theories
+    figure, axes = plt.subplots(1, first + len(groups), figsize=(width, 3.9), squeeze=False)
     if axis is not None:
         plots.capacity_map(capacities, ax=axes[0, 0])
     for ax, (title, pairs) in zip(axes[0, first:], groups.items(), strict=True):
@@ -182,7 +182,12 @@ def capacity_figure(capacities: CapacityMap) -> Figure:
             color = mpl.colormaps["viridis"](0.85 * k / max(len(pairs) - 1, 1))
             label = None if axis is None else capacity_label(each, axis)
             plots.capacity_curve(
-                each, ax=ax, color=color, label=label, ends=(min(lengths), max(lengths))
+                each,
+                ax=ax,
+                color=color,
+                label=label,
+                ends=(min(lengths), max(lengths)),
+                theory=axis is None,
             )
         ax.set_title(title or "success against length")
         if axis is not None:
