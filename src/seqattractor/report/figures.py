@@ -97,7 +97,7 @@ def paper_figure(comparison: Comparison, *, width: float = COLUMN) -> Figure:
         return _continual_figure(comparison, width=width / 25.4)
     inches = width / 25.4
     figure = plt.figure(figsize=(inches, min(0.62 * inches, 3.2)), layout="constrained")
-    ax = plots.comparison_curves(comparison, legend=None, ax=figure.add_subplot())
+    ax = plots.comparison_curves(comparison, legend=None, theory=False, ax=figure.add_subplot())
     ax.set_title("")
     for columns in range(len(comparison.networks), 0, -1):  # as many as there is room for
         legend = figure.legend(*entries(ax), loc="outside upper left", ncols=columns)
@@ -132,6 +132,9 @@ def comparison_figure(comparison: Comparison) -> Figure:
         ax.set_title(f"{title}: {words}" if words else title)
     for ax in axes[0, 1:]:
         ax.set_ylabel("")
+    labels = [label for ax in axes[0] for label in entries(ax)[1]]
+    if len(labels) > len(comparison.networks):  # names of theories are longer than those of networks
+        figure.set_figwidth(figsize[0] + 2.8 * len(panels))
     return figure
 
 
