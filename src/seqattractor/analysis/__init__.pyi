@@ -5,6 +5,9 @@ from ._certificate import Certificate as Certificate
 from ._certificate import certify as certify
 from ._hidden_activity import HiddenActivity as HiddenActivity
 from ._hidden_activity import hidden_activity as hidden_activity
+from ._lesions import LesionCurve as LesionCurve
+from ._lesions import lesion_curve as lesion_curve
+from ._lesions import lesioned as lesioned
 from ._lost_starts import LostStarts as LostStarts
 from ._lost_starts import lost_starts as lost_starts
 from ._orbits import longest_orbit as longest_orbit

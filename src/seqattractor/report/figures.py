@@ -133,7 +133,9 @@ def comparison_figure(comparison: Comparison) -> Figure:
     for ax in axes[0, 1:]:
         ax.set_ylabel("")
     labels = [label for ax in axes[0] for label in entries(ax)[1]]
-    if len(labels) > len(comparison.networks):  # names of theories are longer than those of networks
+    if len(labels) > len(
+        comparison.networks
+    ):  # names of theories are longer than those of networks
         figure.set_figwidth(figsize[0] + 2.8 * len(panels))
     return figure
 
