@@ -115,13 +115,14 @@ class LesionCurve(Result):
         cue = f"from cues with {plural(self.flips, 'flip')}" if self.flips else "from clean cues"
         always = np.flatnonzero(np.cumprod(self.recalled.all(axis=1)))
         if not always.size:
-            least = f"{self.removed[0]} {noun[self.removed[0] != 1]} removed"
+            least = f"{plural(int(self.removed[0]), noun[0])} removed"
             found = f"Not every sequence is recalled {cue} in every draw even with {least}"
         else:
             most = int(self.removed[always[-1]])
+            lesion = f"with up to {most} of {self.size} {noun[1]} removed ({most / self.size:.1%})"
             found = (
-                f"Every sequence is recalled {cue} in all {draws} draws with up to {most} of "
-                f"{self.size} {noun[1]} removed ({most / self.size:.1%})"
+                f"Every sequence is recalled {cue} in all {draws} draws "
+                f"{lesion if most else 'only without a lesion'}"
             )
             few = np.flatnonzero(self.recalled.mean(axis=1) <= 0.5)
             if few.size:
@@ -135,12 +136,12 @@ class LesionCurve(Result):
             return "Not every transition is right without a lesion, so nothing is proven for all."
         if not least:
             return f"Not even one {noun[0]} is proven to be dispensable at every transition."
-        which = "any one" if least == 1 else f"any {least}"
+        which = f"whichever {'one' if least == 1 else least} of the {noun[1]}"
         likely = int(self.removed[self.sure >= _SURE].max(initial=0))
-        random = f", and with {_SURE:.0%} probability without {likely} random ones"
+        random = f", and with {_SURE:.0%} probability if {likely} random ones are"
         return (
-            f"Every transition is proven to be right without {which} of the {noun[1]}"
-            f"{random if likely > least else ''}."
+            f"Every transition is proven to be right {which} {'is' if least == 1 else 'are'} "
+            f"removed{random if likely > least else ''}."
         )
 
     def rows(self) -> Iterable[dict[str, Any]]:
