@@ -197,7 +197,7 @@ def _search(seen: _Seen, starts: list[Ids], incoming: Weights, outgoing: Weights
         before, found = found, seen.memories(starts)
         vain = 0 if _progress(found) > _progress(before) else vain + 1
         rounds += 1
-        if vain >= 2 and all(memory.led or memory.loop for memory in found):
+        if vain and all(memory.led or memory.loop for memory in found):
             break
     return found
 

@@ -52,7 +52,7 @@ LONG: dict[str, Cell] = {
         "M": DIGITS["M"],
         "T": DIGITS["T"],
         "N": DIGITS["shape"][0] * DIGITS["shape"][1],
-        "sequences": DIGITS["sequences"],
+        "sequences": 12,
     },
 }
 """Kinds of sequences that a large sparse network learns, which are tested without noise only."""
