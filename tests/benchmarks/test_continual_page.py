@@ -22,7 +22,7 @@ def test_the_tables_are_those_of_the_saved_results(script):
 
 def test_every_part_is_shown_once(script):
     assert parts_shown("continual.rst", RESULTS) == parts_written(RESULTS)
-    assert len(parts_written(RESULTS)) == 3
+    assert len(parts_written(RESULTS)) == 4
 
 
 def test_the_command_on_the_page_is_the_one_that_made_the_saved_results(script):

@@ -285,9 +285,10 @@ def _kinds(
 ) -> Table:
     """Return how many sequences of some kinds have every transition right, after every few."""
     curves = {
-        (kind, rehearse): _curve(result, "sparse", rehearse, kind)
+        (kind, rehearse): rows
         for kind in kinds
         for rehearse in rehearsals
+        if (rows := _curve(result, "sparse", rehearse, kind))
     }
     most = max(map(len, curves.values()))
     shown = range(min(step, most), most + 1, min(step, most))
