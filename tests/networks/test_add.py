@@ -373,16 +373,6 @@ def test_a_comparison_names_a_number_of_sequences_that_makes_no_sense(values, er
 
 
 @pytest.mark.slow
-def test_ten_films_of_moving_digits():
-    """The floor for pictures: 10 films of 20 frames, 1000 hidden neurons, nothing saved."""
-    films = sa.datasets.moving_digits(10, 20, rng=10).split()
-    net = sa.SparseSequenceAttractor(n_hidden=1000, random_state=10)
-    for X in films:
-        net.add(X)
-    assert [net.score(X) for X in films] == [1.0] * 10
-
-
-@pytest.mark.slow
 def test_thirty_six_loops_of_random_patterns():
     """The floor: 36 loops of 20 patterns, 100 units, 500 hidden neurons, nothing saved."""
     rng = np.random.default_rng(36)
