@@ -298,11 +298,13 @@ def _kinds(
             HOW[rehearse],
             str(rows[0]["trials"]),
             *(f"{rows[k - 1]['exact']:.1f}" if k <= len(rows) else "–" for k in shown),
+            f"{rows[-1]['exact']:.1f} of {rows[-1]['learned']}",
             str(reach(rows, "all_right", 1.0)),
         ]
         for (kind, rehearse), rows in curves.items()
     ]
-    columns = ["sequences", "rehearsal", "runs", *(f"of {k}" for k in shown), "all, in every run"]
+    columns = ["sequences", "rehearsal", "runs", *(f"of {k}" for k in shown)]
+    columns += ["at the end", "all, in every run"]
     caption += (
         ": how many have every transition right (mean number) of those learned so far, and up to "
         "how many all have in every run."
