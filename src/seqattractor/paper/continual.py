@@ -72,7 +72,8 @@ def learn_and_test(settings: dict[str, Any], seed: np.random.SeedSequence) -> di
     stored
         How many of these are also reached from at least 90 % of the cues with flipped units.
     basin
-        The mean fraction of such cues that lead to their sequence. Without flips neither is tested.
+        The mean fraction of such cues that lead to their sequence. With exact_only neither is
+        tested.
     first
         The fraction of transitions of the first sequence that are right.
     bits_saved, parameters
@@ -91,7 +92,7 @@ def learn_and_test(settings: dict[str, Any], seed: np.random.SeedSequence) -> di
     for k, bits in enumerate(learn_in_turn(net, found, settings["rehearse"]), start=1):
         exact = np.array([net.score(x) == 1 for x in found[:k]])
         row: dict[str, Any] = {"exact": int(exact.sum())}
-        if settings["flips"]:
+        if not settings.get("exact_only"):
             basins = np.array(
                 [
                     [
@@ -164,7 +165,8 @@ class _Continual(Target):
             for rehearse in LIMIT_REHEARSALS
         ]
         long = [
-            {"network": "sparse", "rehearse": rehearse, "kind": kind, **sizes, "flips": 0, **more}
+            {"network": "sparse", "rehearse": rehearse, "kind": kind, **sizes, "exact_only": True}
+            | more
             for kind, more in LONG.items()
             for rehearse in LONG_REHEARSALS
         ]
