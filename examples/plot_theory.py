@@ -112,7 +112,7 @@ plt.show()
 # knows a theory of that.
 
 found = sa.measure_capacity(
-    ["attractor", "perceptron", "hebbian"], n=[25, 50, 100], m=100, flips="4%", max_trials=40
+    ["attractor", "perceptron", "hebbian"], n=[25, 50, 100], m=100, flips="4%", max_trials=60
 )
 fig, ax = plt.subplots(figsize=(8.4, 4), layout="constrained")
 found.plot(ax=ax)
