@@ -48,13 +48,13 @@ for name, net in networks.items():
 #
 # A walk that goes on
 # -------------------
-# The figure walks while its network loses hidden neurons, five at each step. What is left is drawn
+# The figure walks while its network loses hidden neurons, six at each step. What is left is drawn
 # below.
 
 walk = sa.datasets.walker()
 net = sa.SequenceAttractor(n_hidden=200, random_state=0).fit(walk)
 order = np.random.default_rng(0).permutation(200)
-STEPS, LOST = 36, 5
+STEPS, LOST = 30, 6
 
 state, states = walk[0], [walk[0]]
 for step in range(1, STEPS):
@@ -81,6 +81,6 @@ def draw(step):
     below.set_xlabel("hidden neurons removed")
 
 
-FuncAnimation(fig, draw, frames=STEPS).save("lesions.gif", PillowWriter(fps=6), dpi=72)
+FuncAnimation(fig, draw, frames=STEPS).save("lesions.gif", PillowWriter(fps=6), dpi=66)
 
 # sphinx_gallery_thumbnail_number = 1
