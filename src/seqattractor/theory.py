@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike
 
 from seqattractor._checks import (
     check_count,
+    check_flag,
     check_kind,
     check_not_negative,
     check_number,
@@ -385,7 +386,7 @@ def two_layers(n: int, m: int, *, bias: bool = False) -> int:
     6126
     """
     n, m = check_count(n, "n", 1, 10**5), check_count(m, "m", 1, 10**5)
-    extra = int(bias)
+    extra = int(check_flag(bias, "bias"))
     return _last(
         lambda p: m * _log2_assignments(p, n + extra) + n * _log2_assignments(p, m + extra) >= n * p
     )
