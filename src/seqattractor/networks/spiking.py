@@ -52,6 +52,7 @@ from seqattractor.sequences import Patterns, Sequences, check_patterns
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 _MOST_DECAYED = 50  # time constants in a window: beyond, nothing is left of a spike at the pulse
+_WITHIN = 0.9  # of the largest movement by which spikes still lie between the right pulses
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -240,8 +241,9 @@ def spiking_recall(
         same run without any disturbance.
     jitter : float
         The standard deviation in seconds of the time at which the pulse reaches a neuron, anew for
-        each neuron and window. A neuron then decides and fires earlier or later. No pulse moves by
-        more than half of a window less the lag (see `SpikingRecall`).
+        each neuron and window. A neuron then decides and fires earlier or later, by at most a third
+        of a window (a fifth without hidden neurons). A spike that comes after the pulse that it was
+        for is left over for the next one.
     dead_visible, dead_hidden : int
         How many neurons, drawn at random, never fire.
     rng : int, Generator or None
@@ -292,10 +294,7 @@ def spiking_recall(
     generator = as_generator(rng, "spikes")
     dead = [
         _draw_dead(count, name, of, generator)
-        for count, name, of in (
-            (dead_hidden, "dead_hidden", M),
-            (dead_visible, "dead_visible", N),
-        )
+        for count, name, of in ((dead_hidden, "dead_hidden", M), (dead_visible, "dead_visible", N))
     ]
     alive = [np.isin(np.arange(n), d, invert=True) for n, d in zip((M, N), dead, strict=True)]
     neurons = _neurons(layers, alive[-len(layers) :], tau, tau_m)
@@ -316,9 +315,7 @@ def spiking_recall(
     )
 
 
-def _draw_dead(
-    count: int, name: str, n: int, generator: np.random.Generator
-) -> NDArray[np.int64]:
+def _draw_dead(count: int, name: str, n: int, generator: np.random.Generator) -> NDArray[np.int64]:
     """Draw the neurons of a layer that never fire."""
     count = check_count(count, name, 0, n)
     return np.sort(generator.choice(n, count, replace=False)) if count else np.arange(0)
@@ -351,10 +348,10 @@ class _Neurons:
 
     @property
     def furthest(self) -> float:
-        """How far a pulse moves at most: no spike then comes before the pulse before the one that
-        it is for, or after the next one.
+        """How far a pulse moves at most, in seconds: every spike then arrives between the pulses
+        before and after the one that it is for.
         """
-        return (self.tau - self.lag) / 2
+        return _WITHIN * (self.tau - self.lag) / 2
 
     def pulse(
         self, fired: Flags, moved: Floats, shift: Floats, generator: np.random.Generator
@@ -408,7 +405,9 @@ def _run(
 
     def shifts(layer: _Neurons) -> Floats:
         n, most = len(layer.alive), layer.furthest
-        return np.clip(jitter * generator.standard_normal(n), -most, most) if jitter else np.zeros(n)
+        return (
+            np.clip(jitter * generator.standard_normal(n), -most, most) if jitter else np.zeros(n)
+        )
 
     order = len(cue)
     fired: list[list[Flags]] = [[] for _ in neurons]
@@ -431,4 +430,6 @@ def _run(
         beats = np.arange(len(each)) + (0 if last else order - 1 + (k + 1) / len(neurons))
         n = len(neurons[k].alive)
         times.append(tau * beats[:, None] + np.array(each).reshape(-1, n))
-    return [np.array(f).reshape(-1, len(n.alive)) for f, n in zip(fired, neurons, strict=True)], times
+    return [
+        np.array(f).reshape(-1, len(n.alive)) for f, n in zip(fired, neurons, strict=True)
+    ], times

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 from matplotlib.axes import Axes
 
@@ -21,6 +23,7 @@ def spike_raster(
 ) -> Axes:
     """Draw the spikes of a run: a row for each neuron, hidden neurons above visible ones.
 
+    Hidden neurons are those that fire in the part that is shown, ordered by their first spikes.
     Grey lines stand half way between patterns.
 
     Parameters
@@ -44,25 +47,25 @@ def spike_raster(
     first = -run.tau / 2 if start is None else float(start)
     last = (len(run.patterns) - 0.5) * run.tau if stop is None else float(stop)
     ax = axes_or_new(ax)
+    sizes: dict[Literal["hidden", "visible"], int]
+    sizes = {"hidden": run.active.shape[1], "visible": run.patterns.shape[1]}
     places, names, top = [], [], 0
-    for name, n, color in (
-        ("hidden", run.active.shape[1], RED),
-        ("visible", run.patterns.shape[1], BLUE),
-    ):
+    for name, n in sizes.items():
         if n == 0:
             continue
-        times, neurons = run.spikes(name)  # type: ignore[arg-type]
-        shown = (neurons < most) & (times >= first) & (times < last)
-        ax.vlines(
-            times[shown],
-            neurons[shown] + top - 0.5,
-            neurons[shown] + top + 0.5,
-            color=color,
-            linewidth=1.0,
-        )
-        places.append(top + (min(n, most) - 1) / 2)
+        color = RED if name == "hidden" else BLUE
+        times, neurons = run.spikes(name)
+        seen = (times >= first) & (times < last)
+        times, neurons = times[seen], neurons[seen]
+        if name == "hidden":
+            firing, at, number = np.unique(neurons, return_index=True, return_inverse=True)
+            neurons, n = np.argsort(np.argsort(at))[number], len(firing)
+        n = min(n, most)
+        t, row = times[neurons < n], neurons[neurons < n] + top
+        ax.vlines(t, row - 0.5, row + 0.5, color=color, linewidth=1.4)
+        places.append(top + (n - 1) / 2)
         names.append(name)
-        top += min(n, most) + 1
+        top += n + 1
     middles = (np.arange(len(run.patterns) + 1) - 0.5) * run.tau
     for middle in middles[(middles >= first) & (middles <= last)]:
         ax.axvline(middle, color=GREY, linewidth=0.4, zorder=0)
