@@ -224,12 +224,12 @@ def test_rows_count_spikes():
         ({"tau_m": 1e-4}, "tau_m must be at least tau / 50 = 0.0005"),
         ({"noise": -0.1}, "noise must be 0 or more"),
         ({"jitter": float("nan")}, "jitter must be finite"),
-        ({"dead_hidden": 17}, "dead_hidden must be at most 16"),
+        ({"dead_hidden": 17}, "dead_hidden must be at most 15"),
         ({"dead_visible": 41}, "dead_visible must be at most 40"),
     ],
 )
 def test_bad_input_is_named(change, message):
-    net = sa.OneHotNetwork().fit(X[:17])
+    net = sa.OneHotNetwork().fit(X)
     with pytest.raises(ValueError, match=message):
         sa.spiking_recall(**{"net": net, "cue": X[0], "steps": 5} | change)
 
