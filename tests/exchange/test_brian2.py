@@ -4,7 +4,6 @@ Everything here is written from the equations of docs/spikes.rst and the weights
 """
 
 import warnings
-from importlib.metadata import version
 
 import numpy as np
 import pytest
@@ -28,6 +27,8 @@ pytestmark = pytest.mark.filterwarnings("ignore:.* deprecated:DeprecationWarning
 TAU, TAU_M, DT = 0.025, 0.02, 2.5e-4
 LAG = TAU / 4
 STEPS = 60
+HALF_LOST = {"SequenceAttractor": 0.48, "SparseSequenceAttractor": 0.3}
+"""Noise with which about half of the runs lose the sequence within these steps."""
 NETWORKS = {
     "SequenceAttractor": lambda seed: sa.SequenceAttractor(200, random_state=seed),
     "SparseSequenceAttractor": lambda seed: sa.SparseSequenceAttractor(60, random_state=seed),
@@ -145,7 +146,7 @@ def test_brian2_loses_the_sequence_in_noise_as_often(name):
     offset = getattr(net, "hidden_bias_", 0)
     fields = (states @ net.U_.T + offset, zeta @ net.V_.T)
     distances = [np.sqrt((h**2).mean(axis=0)) for h in fields]
-    level = 0.35
+    level = HALF_LOST[name]
     for seed in range(25):
         spread = [level * distance for distance in distances]
         theirs, *spikes = run(net, cue, spread, seed)
@@ -156,5 +157,5 @@ def test_brian2_loses_the_sequence_in_noise_as_often(name):
         for row, patterns in enumerate((theirs, ours)):
             off = (patterns != calm).mean(axis=1) > 0.25
             lost[row, int(off.any())] += 1
-    print(f"{name}, Brian2 {version('brian2')}: kept and lost {lost.tolist()}")
-    assert fisher_exact(lost).pvalue > 0.01
+    assert lost[1].min() > 0
+    assert fisher_exact(lost).pvalue > 0.01, lost.tolist()

@@ -5,12 +5,12 @@ noise, jitter and dead neurons do.
 import math
 
 import numpy as np
-import oracle_spikes
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from matplotlib import pyplot as plt
 
+import oracle_spikes
 import seqattractor as sa
 from every_network import draw_network, ways_to_certify
 from quiet import fit_quietly
