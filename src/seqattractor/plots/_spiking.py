@@ -23,7 +23,7 @@ def spike_raster(
 ) -> Axes:
     """Draw the spikes of a run: a row for each neuron, hidden neurons above visible ones.
 
-    Hidden neurons are those that fire in the part that is shown, ordered by their first spikes.
+    Hidden neurons are those that fire at all, ordered by their first spikes.
     Grey lines stand half way between patterns.
 
     Parameters
@@ -32,7 +32,7 @@ def spike_raster(
     start, stop : float, optional
         Which part of the run to show, in seconds; by default all.
     n_neurons : int
-        How many neurons of each layer to show at most: the first ones.
+        How many neurons of each layer to show at most, evenly spread over it.
 
     Examples
     --------
@@ -55,14 +55,14 @@ def spike_raster(
             continue
         color = RED if name == "hidden" else BLUE
         times, neurons = run.spikes(name)
-        seen = (times >= first) & (times < last)
-        times, neurons = times[seen], neurons[seen]
         if name == "hidden":
             firing, at, number = np.unique(neurons, return_index=True, return_inverse=True)
             neurons, n = np.argsort(np.argsort(at))[number], len(firing)
-        n = min(n, most)
-        t, row = times[neurons < n], neurons[neurons < n] + top
-        ax.vlines(t, row - 0.5, row + 0.5, color=color, linewidth=1.4)
+        chosen = np.unique(np.linspace(0, n - 1, min(n, most)).astype(int))
+        kept = np.isin(neurons, chosen) & (times >= first) & (times < last)
+        n = len(chosen)
+        row = np.searchsorted(chosen, neurons[kept]) + top
+        ax.vlines(times[kept], row - 0.5, row + 0.5, color=color, linewidth=1.4)
         places.append(top + (n - 1) / 2)
         names.append(name)
         top += n + 1
