@@ -39,8 +39,9 @@ def spike_raster(
     >>> import seqattractor as sa
     >>> X = sa.datasets.random_periodic(10, 40, rng=0)
     >>> net = sa.SequenceAttractor(n_hidden=30, random_state=0).fit(X)
-    >>> spike_raster(sa.spiking_recall(net, X[0], 9)).get_ylim()
-    (70.5, -1.5)
+    >>> ax = spike_raster(sa.spiking_recall(net, X[0], 9))
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['hidden', 'visible']
     """
     check_kind(run, SpikingRecall, "run", "what spiking_recall gives")
     most = check_count(n_neurons, "n_neurons")
