@@ -83,15 +83,17 @@ plt.show()
 # The walking figure, smaller: one neuron for each pixel. On the right what its spikes show, window
 # after window, with noise, jitter and a tenth of the hidden neurons dead.
 
-frames = sa.datasets.walker().reshape(-1, 128, 88)[:102:3, ::4, ::4]
+frames = sa.datasets.walker().reshape(-1, 128, 88)[:100:4, ::4, ::4]
 film = np.concatenate([frames, frames[:1]]).reshape(len(frames) + 1, -1)
 walker = sa.SequenceAttractor(n_hidden=300, random_state=0).fit(film)
 wrong = sa.noise.flip(film[0], 100, rng=0)
-walk = sa.spiking_recall(walker, wrong, 34, noise=0.2, jitter=1e-3, dead_hidden=30, rng=1)
+walk = sa.spiking_recall(walker, wrong, 25, noise=0.2, jitter=1e-3, dead_hidden=30, rng=1)
 print("wrong pixels after one round:", int((walk.patterns[-1] != film[0]).sum()))
 
-SHOWN = 0.25  # seconds
-fig, (left, right) = plt.subplots(1, 2, figsize=(8, 4), layout="constrained", width_ratios=[3, 1.2])
+SHOWN = 0.2  # seconds
+fig, (left, right) = plt.subplots(
+    1, 2, figsize=(6.5, 3.4), layout="constrained", width_ratios=[3, 1.3]
+)
 
 
 def draw(row):
@@ -99,11 +101,12 @@ def draw(row):
     left.clear()
     right.clear()
     now = (row + 0.5) * walk.tau
-    walk.plot(left, start=now - SHOWN, stop=now, n_neurons=150)
+    walk.plot(left, start=now - SHOWN, stop=now, n_neurons=70)
+    left.locator_params(axis="x", nbins=4)
     right.imshow(walk.patterns[row].reshape(frames.shape[1:]), cmap="gray", vmin=-1, vmax=1)
     right.set(xticks=[], yticks=[], title=f"{1e3 * row * walk.tau:.0f} ms")
 
 
-FuncAnimation(fig, draw, frames=len(walk.patterns)).save("spikes.gif", PillowWriter(fps=6), dpi=72)
+FuncAnimation(fig, draw, frames=len(walk.patterns)).save("spikes.gif", PillowWriter(fps=6), dpi=64)
 
 # sphinx_gallery_thumbnail_number = 1

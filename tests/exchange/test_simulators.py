@@ -95,7 +95,8 @@ def test_a_simulator_steps_and_recalls_as_the_network_does(simulator, net, tmp_p
 @pytest.mark.parametrize("name", NETWORKS)
 @pytest.mark.parametrize("seed", range(5))
 def test_snntorch_shows_the_patterns_of_our_spikes(name, seed, tmp_path):
-    pytest.importorskip("snntorch", reason="SNNTORCH DOES NOT CHECK OUR SPIKES: see above")
+    missing = "SNNTORCH DOES NOT CHECK OUR SPIKES: pip install -e '.[simulators]'"
+    pytest.importorskip("snntorch", reason=missing)
     loop = sa.datasets.random_periodic(30, 100, rng=seed)
     net = fit_quietly(clone(NETWORKS[name]).set_params(random_state=seed), loop)
     net.export(tmp_path / "model.nir")
