@@ -69,8 +69,8 @@ def test_the_paragraph_and_the_table_are_made_from_the_numbers():
     assert (
         "The paper's network, T = 50: 8 of 8 stay on the sequence to the end without a "
         "disturbance; at least half do with membrane noise of up to 0.2 of the root mean square "
-        "distance from threshold, jitter of up to 1.5 ms, or up to 25 hidden or 5 visible neurons "
-        "dead."
+        "distance from threshold, jitter of up to 1.5 ms, up to 25 dead hidden neurons, or up to 5 "
+        "dead visible ones."
     ) in TARGET.verdict(result).sentence
     [table] = TARGET.tables(result)
     assert len(table.rows) == 33

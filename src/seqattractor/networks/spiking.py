@@ -221,7 +221,7 @@ def spiking_recall(
     charge the neurons of the next layer, which decide at the pulse of a common rhythm: a neuron
     whose potential the pulse lifts to its threshold fires, and all are reset. Visible neurons have
     their pulses at multiples of `tau`, hidden ones half way between. Without noise, jitter and dead
-    neurons the patterns are those of ``net.recall(cue, steps)``; the guide :doc:`/spikes` has all
+    neurons the patterns are those of ``net.recall(cue, steps)``; ``docs/spikes.rst`` has all
     equations.
 
     Parameters
@@ -257,7 +257,7 @@ def spiking_recall(
     Notes
     -----
     Equality with `recall` holds where float64 adds up the weights without rounding; see
-    :doc:`/export`.
+    ``docs/export.rst``.
 
     Examples
     --------

@@ -36,12 +36,12 @@ LEVELS: dict[str, list[float]] = {
 }
 """Parameters of `spiking_recall`, one at a time."""
 WORDS = {
-    "noise": ("membrane noise", "of the rms distance from threshold", 1.0),
-    "jitter": ("jitter", "ms", 1e3),
-    "dead_hidden": ("dead hidden neurons", "", 1),
-    "dead_visible": ("dead visible neurons", "", 1),
+    "noise": ("membrane noise", "of the rms distance from threshold"),
+    "jitter": ("jitter", "ms (windows of 25 ms)"),
+    "dead_hidden": ("dead hidden neurons", "of {M}"),
+    "dead_visible": ("dead visible neurons", "of {N}"),
 }
-"""What is drawn, its unit, and how many of these a value is."""
+"""What is drawn, and its unit."""
 
 
 def run_disturbed(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str, Any]:
@@ -135,28 +135,29 @@ class _Spikes(Target):
 
     def figure(self, result: Result) -> Figure:
         figure, axes = plt.subplots(2, 2, figsize=(9.0, 6.0), layout="constrained", sharey=True)
+        settings = result.data["settings"]
         for ax, name in zip(axes.flat, LEVELS, strict=True):
-            what, unit, times = WORDS[name]
             for (network, T), look in zip(_memories(result), LOOKS, strict=False):
                 rows = result.rows(network=network, T=T, disturbance="none")
                 rows += result.rows(network=network, T=T, disturbance=name)
-                x = [times * row["level"] for row in rows]
+                x = [_shown(name, row["level"]) for row in rows]
                 low, middle, high = ([row[k] for row in rows] for k in ("low", "median", "high"))
-                ax.plot(x, middle, label=_memory(network, T), markersize=5, **look)
+                ax.plot(x, middle, label=_memory(network, T), **look)
                 ax.fill_between(x, low, high, color=look["color"], alpha=0.18, linewidth=0)
-            ax.axhline(result.data["settings"]["steps"] + 1, color=plots.GREY, linewidth=0.8)
-            ax.set(yscale="log", xlim=(0, None), xlabel=f"{what}, {unit}" if unit else what)
+            ax.axhline(settings["steps"] + 1, color=plots.GREY, linewidth=0.8, zorder=1)
+            ax.set(yscale="log", xlabel=", ".join(WORDS[name]).format(**settings))
+            ax.yaxis.set_major_formatter("{x:g}")
             ax.grid(visible=True)
         for ax in axes[:, 0]:
             ax.set_ylabel("patterns on the sequence")
-        axes[0, 0].legend(loc="lower left", fontsize=8)
+        axes[0, 1].legend(loc="lower left", fontsize=8)
         return figure
 
 
 LOOKS: list[dict[str, Any]] = [
-    {"color": plots.BLUE, "marker": "s"},
-    {"color": plots.RED, "marker": "o"},
-    {"color": plots.ORANGE, "marker": "v", "linestyle": "--"},
+    {"color": plots.BLUE, "marker": "s", "markersize": 9},
+    {"color": plots.RED, "marker": "o", "markersize": 6.5},
+    {"color": plots.ORANGE, "marker": "v", "markersize": 4, "linestyle": "--"},
 ]
 NAMES = {"attractor": "the paper's network", "sparse": "sparse network"}
 
@@ -184,28 +185,35 @@ def _level(name: str, level: float) -> str:
     """Return a disturbance and its level in words."""
     if name == "none":
         return "none"
-    what, unit, times = WORDS[name]
-    return f"{what} {times * level:g}{' ms' if unit == 'ms' else ''}"
+    return f"{WORDS[name][0]} {_shown(name, level):g}{' ms' if name == 'jitter' else ''}"
+
+
+def _shown(name: str, level: float) -> float:
+    """Return a level as people read it: jitter in milliseconds."""
+    return 1e3 * level if name == "jitter" else level
 
 
 def _sentence(result: Result, network: str, T: int) -> str:
     """Describe up to which levels one network stays on its sequence."""
 
-    def reach(name: str, share: float) -> str:
-        most = 0.0
-        for row in result.rows(network=network, T=T, disturbance=name):
-            if row["stayed"] < share * row["trials"]:
+    def reach(name: str) -> str:
+        most = None
+        rows = result.rows(network=network, T=T, disturbance=name)
+        for row in rows:
+            if row["stayed"] < row["trials"] / 2:
                 break
             most = row["level"]
-        return f"{WORDS[name][2] * most:g}"
+        if most is None:
+            return f"less than {_shown(name, rows[0]['level']):g}"
+        return f"up to {_shown(name, most):g}"
 
     [calm] = result.rows(network=network, T=T, disturbance="none")
     return (
         f"{_memory(network, T)[0].upper()}{_memory(network, T)[1:]}: {calm['stayed']} of "
         f"{calm['trials']} stay on the sequence to the end without a disturbance; at least half "
-        f"do with membrane noise of up to {reach('noise', 0.5)} of the root mean square distance "
-        f"from threshold, jitter of up to {reach('jitter', 0.5)} ms, or up to "
-        f"{reach('dead_hidden', 0.5)} hidden or {reach('dead_visible', 0.5)} visible neurons dead."
+        f"do with membrane noise of {reach('noise')} of the root mean square distance from "
+        f"threshold, jitter of {reach('jitter')} ms, {reach('dead_hidden')} dead hidden neurons, "
+        f"or {reach('dead_visible')} dead visible ones."
     )
 
 
