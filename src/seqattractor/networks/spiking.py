@@ -123,8 +123,8 @@ class SpikingRecall(Result):
             A stored sequence, which is a loop if it ends with its first pattern. The run is taken
             to begin at the pattern that is most similar to its first one.
         overlap : float
-            A state is on the sequence if its overlap (1/N) xi . x with the pattern whose turn it is
-            has at least this value, and is larger than with any other pattern of the sequence.
+            A state is on the sequence if its overlap (1/N) xi . x with the pattern that is due has
+            at least this value, and is larger than with any other pattern of the sequence.
 
         Returns
         -------
@@ -242,8 +242,8 @@ def spiking_recall(
         same run without any disturbance.
     jitter : float
         The standard deviation in seconds of the time at which the pulse reaches a neuron, anew for
-        each neuron and window; by at most 0.34 tau (0.23 tau without hidden neurons). A neuron then
-        decides and fires earlier or later. A spike that comes after the pulse that it was for is
+        each neuron and window. A neuron then decides and fires earlier or later, by at most 0.34 tau
+        (0.23 tau without hidden neurons). A spike that comes after the pulse that it was for is
         left over for the next one.
     dead_visible, dead_hidden : int
         How many neurons, drawn at random, never fire.

@@ -223,6 +223,6 @@ TARGET = _Spikes(
     trial="spikes:run_disturbed",
     about="Learned networks run as leaky integrate-and-fire neurons in continuous time, with noise "
     "on their membranes, jitter of their spikes, or dead neurons, until they have lost the "
-    "sequence: until a state has an overlap below 0.5 with the pattern whose turn it is, or a "
-    "larger one with another.",
+    "sequence: until a state has an overlap below 0.5 with the pattern that is due, or a larger "
+    "one with another.",
 )
