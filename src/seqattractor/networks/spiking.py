@@ -242,9 +242,9 @@ def spiking_recall(
         same run without any disturbance.
     jitter : float
         The standard deviation in seconds of the time at which the pulse reaches a neuron, anew for
-        each neuron and window. A neuron then decides and fires earlier or later, by at most 0.34 tau
-        (0.23 tau without hidden neurons). A spike that comes after the pulse that it was for is
-        left over for the next one.
+        each neuron and window. A neuron then decides and fires earlier or later, by at most
+        0.34 tau (0.23 tau without hidden neurons). A spike that comes after the pulse that it was
+        for is left over for the next one.
     dead_visible, dead_hidden : int
         How many neurons, drawn at random, never fire.
     rng : int, Generator or None
