@@ -13,6 +13,7 @@ PROMISES = {
     "plot_gallop": "exact from the second step on: True",
     "plot_grey_film": "recalled exactly: True",
     "plot_is_it_replay": "The laps have a sequence in common.",
+    "plot_lesions": "whichever 11 of the hidden neurons are removed",
     "plot_letters": "spelled right: True",
     "plot_moving_digits": "retrieved: True\nretrieved: True\nretrieved: True",
     "plot_night_of_replay": "\nwith replay: 5 of 5 earlier sequences exact, new one 100%",
@@ -26,13 +27,15 @@ PROMISES = {
 # Those that take more than a second, of which other examples and tests show the same calls.
 SLOW = (
     "plot_guarantees",
+    "plot_lesions",
     "plot_night_of_replay",
     "plot_replay_of_laps",
     "plot_spikes",
+    "plot_theory",
     "plot_why_sparse",
     "plot_your_own_rule",
 )
-MOVING = ("plot_gallop", "plot_night_of_replay", "plot_spikes", "plot_walker")
+MOVING = ("plot_gallop", "plot_lesions", "plot_night_of_replay", "plot_spikes", "plot_walker")
 
 
 def test_the_promised_examples_are_there():
