@@ -19,6 +19,7 @@ PROMISES = {
     "plot_night_of_replay": "\nwith replay: 5 of 5 earlier sequences exact, new one 100%",
     "plot_place_cells": "the lap is replayed: True",
     "plot_replay_of_laps": "context of 5 bins: 100.0% of the transitions stored",
+    "plot_spikes": "the patterns of recall: True\npatterns on the sequence: 61 of 61",
     "plot_tune": "recalled without a mistake: True",
     "plot_walker": "after each step: 2000 0 0 0",
 }
@@ -29,11 +30,12 @@ SLOW = (
     "plot_lesions",
     "plot_night_of_replay",
     "plot_replay_of_laps",
+    "plot_spikes",
     "plot_theory",
     "plot_why_sparse",
     "plot_your_own_rule",
 )
-MOVING = ("plot_gallop", "plot_lesions", "plot_night_of_replay", "plot_walker")
+MOVING = ("plot_gallop", "plot_lesions", "plot_night_of_replay", "plot_spikes", "plot_walker")
 
 
 def test_the_promised_examples_are_there():
