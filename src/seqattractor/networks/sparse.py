@@ -53,7 +53,6 @@ _NEAR = 0.1  # of the input units: patterns that lie nearer to each other are le
 # units: patterns that lie nearer still, such as frames of a film in which little moves, are learned
 # without noise
 _NEAREST = 16
-_SURELY = 20  # one visible state in so many times all of them may be out of reach of its winners
 _TINY = 32  # inputs up to which a few flips may turn one stored pattern into another, or nearly so
 _LARGEST_BIAS = 2**15  # its square, and sums of it over many units, are counted in 32 bits
 
@@ -667,8 +666,8 @@ def _without_noise(
 def _under_constraints(
     net: SparseSequenceAttractor, own: OwnLearning, values: dict[str, Any], n: int, N: int
 ) -> dict[str, Any]:
-    """Choose so many winners that some of them have synapses of both signs on every visible neuron,
-    and steps of V that are within its bounds.
+    """Choose so many winners that of all visible states about one is out of reach of their
+    synapses, and steps of V that are within its bounds.
     """
     M, rng = int(net.n_hidden), np.random.default_rng([*own.seed, 1])
     V = Synapses.obeying(own.constraints, (N, M), 1.0, M, rng, STEP)
@@ -680,7 +679,7 @@ def _under_constraints(
             "1 some visible states could never be made; choose others, such as "
             "Dale(excitatory=0.5)."
         )
-    reached = math.log(_SURELY * N * n) / -math.log1p(-share) if share < 1 else 0
+    reached = math.log(N * n) / -math.log1p(-share) if share < 1 else 0
     k = max(values["n_winners"], min(math.ceil(reached), M // 4))
     most = net.kappa * float(min(V.high.max(), -V.low.min())) / math.sqrt(k)
     eta = min(values["eta_visible"], most / 2)
