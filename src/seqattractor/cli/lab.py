@@ -158,7 +158,7 @@ def _listen(host: str, port: int | None) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server(
-            (host, PORT if port is None else port), family=family, backlog=128
+            (host, PORT if port is None else port), family=family, backlog=1024
         )
     except OSError as error:
         if port is None:

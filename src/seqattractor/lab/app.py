@@ -82,7 +82,7 @@ async def _rejected(request: Request, error: Exception) -> Response:
     what the visitor sent.
     """
     if isinstance(error, Rejection):
-        headers = {"retry-after": "5"} if error.status == 503 else None
+        headers = {"retry-after": str(error.retry)} if error.retry else None
         return JSONResponse({"error": error.sentence}, error.status, headers)
     if isinstance(error, HTTPException):
         sentences = {

@@ -26,6 +26,7 @@ function redraw() {
 function connect() {
   onChange(refresh);
   api.onForgotten(() => { lab.learnedKey = null; });
+  api.onBusy((busy) => { $("busy").hidden = !busy; });
   connectLearning();
   connectRecall();
   connectShare();
