@@ -15,6 +15,7 @@ import { chooseSource, drawing, loadSequence, rereadFiles, showChoice, takeFiles
 import { connectShare } from "./share.js";
 import { currentCurves, entryOf, lab, onChange, settings } from "./state.js";
 import { buildTiles, drawTiles } from "./tiles.js";
+import { connectType } from "./type.js";
 
 function redraw() {
   redrawRecall();
@@ -79,6 +80,8 @@ function beginWithOwn() {
 
 async function start() {
   connect();
+  connectType();
+  $("dead").hidden = true;
   lab.catalogue = await attempt(api.catalogue);
   if (!lab.catalogue) return;
   $("version").textContent = `seqattractor ${lab.catalogue.version}`;
@@ -90,16 +93,23 @@ async function start() {
     damaged = true;
   }
   const { raster } = settings;
+  const opening = damaged || !location.hash; // a link without a result shows what its sender saw
   buildExperiments();
   buildTiles(lab.catalogue, chooseSource);
   showChoice();
   buildNetworks();
   redraw();
   await loadSequence();
+  delete $("main").dataset.waiting; // nothing moves from here on
   if (damaged) complain("The link is damaged, so the lab starts as usual.");
   else if (location.hash) setView(raster);
   if (learned && lab.material) await learn(learned.map((epochs) => Math.min(epochs, lab.catalogue.limits.epochs)));
+  else if (opening && lab.material) await learn();
   await attempt(() => drawTiles(lab.catalogue));
 }
 
-busyWith(start);
+busyWith(start).catch((error) => {
+  console.error(error);
+  $("dead").hidden = false;
+  $("dead").classList.add("now");
+});

@@ -11,6 +11,7 @@ import { Player } from "./player.js";
 import { forgetCopies, offerDownloads, updateCode } from "./share.js";
 import { loadSequence } from "./sequence.js";
 import { playStep, setSound } from "./sound.js";
+import { Strip } from "./strip.js";
 import { previewScene, recallScene, sayMoment, Stage } from "./stage.js";
 import { cueKey, cueSpec, currentCurves, ifStill, isLearned, isLoaded, lab, learnKey, ordersInUse, remember, rowOfCue, settings } from "./state.js";
 import { addPromises, showAdvice, showNoVerdict, showVerdicts } from "./words.js";
@@ -20,10 +21,16 @@ export const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
 let proven = { radii: null }; // of the networks that have learned
 let ticket = 0; // answers to older questions are dropped
+let shownCue = null; // the cue that the recall on the stage began with
+const cueKeyPainted = () => JSON.stringify([settings.sequence, cueSpec()]);
 const stage = new Stage();
+const strip = new Strip((row) => { player.pause(); player.go(row); });
+
+const SLOW = [4, 4, 3.2, 2.5, 1.8, 1.3]; // times longer: the first steps are the drama
 
 const player = new Player((now) => {
   stage.draw(now);
+  strip.draw(stage.scene, now);
   const moment = stage.scene ? sayMoment(stage.scene, now) : "";
   $("step").value = moment;
   $("scrub").setAttribute("aria-valuetext", moment);
@@ -51,6 +58,7 @@ function clear() {
 /** Show nothing but a sentence; where the player stands is kept. */
 function empty(sentence) {
   stage.clear();
+  strip.draw(null, 0);
   $("step").value = "";
   showNoVerdict(sentence);
   $("legend-recall").hidden = true;
@@ -108,8 +116,12 @@ export async function refresh({ play = false, ask = true } = {}) {
   if (learned) showVerdicts(answer.runs, answer.cue_rows);
   else showNoVerdict(whatNow());
   player.looping = !learned;
-  player.load(stage.scene.steps, { keep: !play && before?.preview === stage.scene.preview });
-  if (play && !calm.matches) player.play();
+  player.slow = (row) => (learned ? SLOW[row - answer.cue_rows + 1] ?? 1 : 1);
+  const asked = cueKeyPainted();
+  const another = learned && shownCue !== asked; // another cue is seen from its beginning
+  shownCue = asked;
+  player.load(stage.scene.steps, { keep: !play && !another && before?.preview === stage.scene.preview });
+  if ((play || (another && document.activeElement !== $("cue-canvas"))) && !calm.matches) player.play();
   $("go").textContent = learned ? "Learn again" : "Learn and recall";
   $("go").classList.toggle("quiet", learned);
   $("legend-recall").hidden = !learned;
@@ -176,6 +188,7 @@ export function redrawRecall() {
   if (!stage.scene) return;
   stage.measure();
   stage.draw(player.now);
+  strip.draw(stage.scene, player.now);
 }
 
 /** Let the buttons of the card work, and the curve move through the steps. */

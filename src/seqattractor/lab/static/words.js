@@ -8,6 +8,7 @@ export function showNoVerdict(sentence) {
   words.className = "verdict none";
   words.textContent = sentence;
   $("verdicts").replaceChildren(words);
+  $("notes").replaceChildren();
 }
 
 /** Say how each recall went. */
@@ -17,13 +18,22 @@ export function showVerdicts(runs, cueRows) {
     words.className = `verdict ${run.good ? "good" : "bad"}`;
     words.append(letter(k, runs.length, "", ": ") + run.verdict);
     if (run.words) words.append(note(run.words, "caught"));
-    if (run.tau !== null) {
-      const step = run.tau - cueRows + 1;
-      const when = step < 0 ? "from the cue on" : `from step τ = ${step} on`;
-      words.append(note(`The whole sequence x(1) … x(T) follows ${when}, in whichever phase: that is how the paper counts a recall as a success (section 6.2).`, "tau"));
-    }
     return words;
   }));
+  $("notes").replaceChildren(...runs.map((run, k) => {
+    const words = document.createElement("p");
+    if (run.tau !== null) words.append(note(letter(k, runs.length, "", ": ") + sayTau(run, cueRows), "tau"));
+    return words;
+  }));
+}
+
+/** The paper's measure of a recall, beside that of the verdict: the step from which on the whole sequence is seen from its first frame. */
+function sayTau({ tau, good, locked_on }, cueRows) {
+  const step = tau - cueRows + 1;
+  const measure = "The paper counts a recall as a success once the whole sequence x(1) … x(T) has followed from some step τ on, in whichever phase (section 6.2).";
+  if (step < 0) return `${measure} Here it does from the cue on.`;
+  if (good && tau > locked_on) return `${measure} Here τ = ${step}: after locking on, the first whole round begins there, where x(1) comes next.`;
+  return `${measure} Here τ = ${step}.`;
 }
 
 function note(words, kind) {
@@ -36,7 +46,7 @@ function note(words, kind) {
 /** Add to the verdicts what is proven of the frame in a row; `wrong` units of what each network sees are wrong in the cue. */
 export function addPromises(all, row, wrong) {
   all.forEach((radii, k) => {
-    const words = $("verdicts").children[k];
+    const words = $("notes").children[k];
     if (!radii || !words || radii[row] < 0) return;
     const radius = radii[row];
     const sees = `of what the network sees at frame ${row + 1}`;
