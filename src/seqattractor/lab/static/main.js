@@ -101,10 +101,10 @@ async function start() {
   redraw();
   await loadSequence();
   delete $("main").dataset.waiting; // nothing moves from here on
-  if (damaged) complain("The link is damaged, so the lab starts as usual.");
-  else if (location.hash) setView(raster);
+  if (location.hash && !damaged) setView(raster);
   if (learned && lab.material) await learn(learned.map((epochs) => Math.min(epochs, lab.catalogue.limits.epochs)));
   else if (opening && lab.material) await learn();
+  if (damaged) complain("The link is damaged, so the lab starts as usual.");
   await attempt(() => drawTiles(lab.catalogue));
 }
 

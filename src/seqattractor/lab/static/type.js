@@ -21,6 +21,7 @@ export function connectType() {
     large = localStorage.getItem(NAME) === "1";
   } catch { /* a browser that remembers nothing */ }
   if (large) set(true);
+  $("large").hidden = false;
   $("large").onclick = () => {
     large = !large;
     set(large);
