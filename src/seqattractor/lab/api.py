@@ -21,6 +21,7 @@ from seqattractor.lab import downloads
 from seqattractor.lab.choices import NETWORKS, OWN, Chosen, Own, degree_for, read_network
 from seqattractor.lab.jobs import Job, Outcome, Visit, Visits
 from seqattractor.lab.materials import CATALOGUE, Material, make_material
+from seqattractor.lab.rates import TRIALS
 from seqattractor.lab.recall import (
     Shown,
     as_json,
@@ -134,6 +135,7 @@ class Lab:
             "stop": self.stop,
             "recall": self.recall,
             "promise": self.promise,
+            "rates": self.rates,
             "code": self.code,
             "download": self.download,
         }
@@ -292,6 +294,15 @@ class Lab:
         """
         job, _ = self._learned(visit)
         return {"radii": job.outcome.certify(job.material.data)}
+
+    @_asks("cue", newest_only=True)
+    def rates(self, visit: Visit, spec: Fields) -> dict[str, Any]:
+        """Return of how many of 100 cues like the visitor's each network locks on; null where
+        trying that takes long.
+        """
+        job, _ = self._learned(visit)
+        cue = read_cue(spec.object("cue"), job.material)
+        return {"trials": TRIALS, "locked_on": job.outcome.rates(job.material, cue, self.limits)}
 
     # -- to take away
     # ---------------------------------------------------------------------------------------------

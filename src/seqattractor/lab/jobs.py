@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, MutableMapping
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -18,12 +18,15 @@ from sklearn.exceptions import ConvergenceWarning
 
 from seqattractor.lab.choices import Chosen, is_learned, why_not_learned
 from seqattractor.lab.materials import Material
-from seqattractor.lab.recall import certified_radii
+from seqattractor.lab.rates import locked_on
+from seqattractor.lab.recall import Cue, certified_radii
 from seqattractor.lab.requests import Limits, Rejection
 from seqattractor.networks.base import SequenceMemory
 from seqattractor.sequences import Sequences, close_loops
 
 State = Literal["waiting", "learning", "done", "stopped", "failed", "dropped"]
+
+_MOST_RATES = 1000  # that are kept
 
 
 class Outcome:
@@ -40,7 +43,8 @@ class Outcome:
         self.hidden: list[list[int]] = [[] for _ in range(number)]
         self.visible: list[list[int]] = [[] for _ in range(number)]
         self.radii: list[list[int] | None] | None = None
-        self._certifying = threading.Lock()
+        self._rates: dict[Cue, list[int] | None] = {}
+        self._computing = threading.Lock()
 
     @property
     def learned(self) -> list[SequenceMemory]:
@@ -58,10 +62,20 @@ class Outcome:
 
     def certify(self, data: Sequences) -> list[list[int] | None]:
         """Return the certified radius of each frame, for each network; computed once."""
-        with self._certifying:
+        with self._computing:
             if self.radii is None:
                 self.radii = [certified_radii(net, data) for net in self.learned]
             return self.radii
+
+    def rates(self, material: Material, cue: Cue, limits: Limits) -> list[int] | None:
+        """Return for each network how many of 100 cues like this one lock on; computed once."""
+        key = replace(cue, seed=0)
+        with self._computing:
+            if key not in self._rates:
+                if len(self._rates) >= _MOST_RATES:
+                    self._rates.clear()
+                self._rates[key] = locked_on(self.learned, material, cue, limits)
+            return self._rates[key]
 
 
 class Job:

@@ -97,6 +97,8 @@ const asJson = (body) => ({ method: "POST", body: JSON.stringify(body), headers:
 
 export const catalogue = () => busyWith(async () => arriving((await request("catalogue")).json()));
 export const post = (path, body) => busyWith(async () => arriving((await inVisit(path, asJson(body))).json()));
+/** The same for what the page can do without: it is not busy meanwhile. */
+export const quietly = async (path, body) => arriving((await inVisit(path, asJson(body))).json());
 export const text = (path, body) => busyWith(async () => arriving((await inVisit(path, asJson(body))).text()));
 
 /** Ask for a file and give it to the visitor. */

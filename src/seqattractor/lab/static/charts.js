@@ -5,12 +5,13 @@ import { $, letter } from "./names.js";
 import { typeScale } from "./type.js";
 
 /** The room around a chart, and the size of its type. */
-const frame = () => {
+export const frame = () => {
   const scale = typeScale();
   return { LEFT: 40 * scale, BOTTOM: 20 * scale, TOP: 8, RIGHT: 8, font: `${Math.round(11 * scale)}px system-ui, sans-serif` };
 };
 
-function axes(context, color, width, height, yTicks, y) {
+/** Draw lines across, each with its label, `y` for a value. */
+export function axes(context, color, width, height, yTicks, y) {
   const { LEFT, RIGHT, font } = frame();
   context.font = font;
   context.lineWidth = 1;
@@ -28,7 +29,8 @@ function axes(context, color, width, height, yTicks, y) {
   }
 }
 
-function curve(context, points, color, dash = []) {
+/** Draw a line through points; where one is null, it is broken. */
+export function curve(context, points, color, dash = []) {
   context.strokeStyle = color;
   context.lineWidth = 2;
   context.lineJoin = "round";

@@ -10,6 +10,7 @@ import { decode } from "./link.js";
 import { attempt, complain } from "./messages.js";
 import { $ } from "./names.js";
 import { buildNetworks } from "./networks.js";
+import { connectNoise, drawNoise } from "./noise.js";
 import { connectRecall, redrawRecall, refresh, setView } from "./recall.js";
 import { chooseSource, drawing, loadSequence, rereadFiles, showChoice, takeFiles } from "./sequence.js";
 import { connectShare } from "./share.js";
@@ -22,14 +23,16 @@ function redraw() {
   drawCue();
   drawing.draw();
   showErrors(currentCurves());
+  drawNoise();
 }
 
 function connect() {
   onChange(refresh);
-  api.onForgotten(() => { lab.learnedKey = null; });
+  api.onForgotten(() => { lab.learnedKey = lab.said = null; });
   api.onBusy((busy) => { $("busy").hidden = !busy; });
   connectLearning();
   connectRecall();
+  connectNoise();
   connectShare();
   $("compare").onchange = () => { settings.compare = $("compare").checked; buildNetworks(); refresh(); };
   $("cue-again").onclick = () => { settings.cue.seed = (settings.cue.seed + 1) % 10000; refresh({ play: true }); };

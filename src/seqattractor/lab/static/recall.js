@@ -7,6 +7,7 @@ import { showErrors, stepAt } from "./charts.js";
 import { drawCue } from "./cue.js";
 import { attempt, complain } from "./messages.js";
 import { $ } from "./names.js";
+import { markRadii, showNoise } from "./noise.js";
 import { Player } from "./player.js";
 import { forgetCopies, offerDownloads, updateCode } from "./share.js";
 import { loadSequence } from "./sequence.js";
@@ -14,7 +15,7 @@ import { playStep, setSound } from "./sound.js";
 import { Strip } from "./strip.js";
 import { previewScene, recallScene, sayMoment, Stage } from "./stage.js";
 import { cueKey, cueSpec, currentCurves, ifStill, isLearned, isLoaded, lab, learnKey, ordersInUse, remember, rowOfCue, settings } from "./state.js";
-import { addPromises, showAdvice, showNoVerdict, showVerdicts } from "./words.js";
+import { addPromises, showAdvice, showNoVerdict, showRates, showVerdicts } from "./words.js";
 
 /** Whether the visitor asked for little motion. */
 export const calm = matchMedia("(prefers-reduced-motion: reduce)");
@@ -57,6 +58,7 @@ function clear() {
 
 /** Show nothing but a sentence; where the player stands is kept. */
 function empty(sentence) {
+  showNoise(null, () => {});
   stage.clear();
   strip.draw(null, 0);
   $("step").value = "";
@@ -133,6 +135,7 @@ export async function refresh({ play = false, ask = true } = {}) {
   $("legend-caught").hidden = !stage.scene.runs.some((run) => run.caught);
   offerDownloads(learned ? answer.runs.length : 0);
   markView();
+  showNoise(learned ? stage.scene.runs : null, (words) => showRates(lab.advice?.key === learnKey() ? words : ""));
   if (learned) await showPromises(mine, stage.scene);
 }
 
@@ -144,7 +147,10 @@ async function showPromises(mine, scene) {
       those.radii = (await api.post("promise", {})).radii;
     } catch { /* the page is complete without it */ }
   }
-  if (those.radii && mine === ticket) addPromises(those.radii, rowOfCue(scene.cueRows - 1), scene.runs.map((run) => wrongInCue(run, scene)));
+  if (!those.radii || mine !== ticket) return;
+  const row = rowOfCue(scene.cueRows - 1);
+  markRadii(those.radii.map((radii) => (radii && radii[row] >= 0 ? radii[row] : null)));
+  addPromises(those.radii, row, scene.runs.map((run) => wrongInCue(run, scene)));
 }
 
 /** How many units are wrong in what a network sees at its first step; null where that depends on noise. */

@@ -49,19 +49,26 @@ export function addPromises(all, row, wrong) {
     const words = $("notes").children[k];
     if (!radii || !words || radii[row] < 0) return;
     const radius = radii[row];
+    const name = letter(k, all.length, "", ": ");
     const sees = `of what the network sees at frame ${row + 1}`;
     const here = wrong[k] === null ? "" : wrong[k] > radius ? `This cue has ${wrong[k]} wrong units, more than that, so nothing is promised for it.`
       : `This cue has ${wrong[k]}, so its first step was certain.`;
     words.append(note(radius
-      ? `Certified radius ${radius}, for one step: whichever ${radius === 1 ? "unit" : `${radius} units`} ${sees} ${radius === 1 ? "is" : "are"} flipped, the next pattern is right. That is proven. ${here}`
-      : `Certified radius 0, for one step: for frame ${row + 1} nothing is proven beyond the frame itself.`, "promise"));
+      ? `${name}Certified radius ${radius}, for one step: whichever ${radius === 1 ? "unit" : `${radius} units`} ${sees} ${radius === 1 ? "is" : "are"} flipped, the next pattern is right. That is proven. ${here}`
+      : `${name}Certified radius 0, for one step: for frame ${row + 1} nothing is proven beyond the frame itself.`, "promise"));
   });
 }
 
 /** Say what to look for, while an experiment stands as it was set up. */
 export function showAdvice(words) {
-  $("advice").textContent = words;
+  $("advice-words").textContent = words;
   $("advice").hidden = !words;
+  showRates("");
+}
+
+/** Say below it how cues like the present one fare, once that is known. */
+export function showRates(words) {
+  $("advice-rates").textContent = words;
 }
 
 /** One line on how learning ended. */
