@@ -25,10 +25,10 @@ def test_the_page_is_light(open_page):
     page = open_page()
     loaded = page.evaluate(
         """() => ["navigation", "resource"].flatMap((kind) => performance.getEntriesByType(kind))
-            .filter((e) => !e.name.includes("/api/")).map((e) => e.encodedBodySize)"""
+            .filter((e) => !e.name.includes("/api/")).map((e) => [e.name, e.encodedBodySize])"""
     )
-    assert len(loaded) <= 4  # the page, its style, its script, its icon
-    assert 0 < sum(loaded) < 150_000
+    assert len(dict(loaded)) == 4  # the page, its style, its script, its icon
+    assert 0 < sum(dict(loaded).values()) < 150_000
 
 
 @pytest.mark.slow  # of the clock

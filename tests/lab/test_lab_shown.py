@@ -200,8 +200,7 @@ def test_frames_are_counted_from_1_before_anything_is_learned(open_page):
     )
     page = open_page(reduced_motion="reduce")
     page.evaluate(f"() => {{ {written} }}")
-    page.click("[data-source=toy]")
-    page.click("[data-source=walker]")
+    page.get_by_label("Hidden neurons M").fill("100")  # not as it was learned
     settled(page)
     scrub = page.get_by_label("Step of the recall")
     for place, moment in ((0, "frame 1 of 24"), (23, "frame 24 of 24"), (24, "frame 1 again")):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import mimetypes
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
@@ -67,12 +68,16 @@ def _script(content: bytes) -> Callable[[Request], Awaitable[Response]]:
     """Return an answer to requests for the page's script, which sends it only if it is new to the
     browser.
     """
-    headers = {"etag": f'"{hashlib.sha256(content).hexdigest()[:32]}"'}
+    headers = {"etag": f'"{hashlib.sha256(content).hexdigest()[:32]}"', "vary": "accept-encoding"}
+    packed = gzip.compress(content, mtime=0)
 
     async def script(request: Request) -> Response:
         if request.headers.get("if-none-match") == headers["etag"]:
             return Response(status_code=304, headers=headers)
-        return Response(content, media_type="text/javascript", headers=headers)
+        if "gzip" not in request.headers.get("accept-encoding", ""):
+            return Response(content, media_type="text/javascript", headers=headers)
+        zipped = {**headers, "content-encoding": "gzip"}
+        return Response(packed, media_type="text/javascript", headers=zipped)
 
     return script
 

@@ -34,7 +34,7 @@ export function chooseSource(name) {
   if (entry) {
     settings.sequence = { name };
     for (const network of settings.networks) Object.assign(network, { epochs: 500, eta: 0.001, order: 1 }, pick(entry.suggest, ["hidden", "order"]));
-    settings.cue = { ...settings.cue, start: 0, painted: [], occlusion: 0, noise: 0, flips: entry.suggest.flips };
+    settings.cue = { ...settings.cue, start: 0, painted: [], occlusion: 0, noise: 0, flips: entry.suggest.flips, seed: 1 };
     buildNetworks();
   }
   showChoice();
