@@ -7,7 +7,7 @@ import { Fields, OneLayer, signs, TwoLayers } from "./exact.js";
 import { Generator } from "./random.js";
 import { describeConflicts, findConflicts, transitions } from "./sequences.js";
 
-const GRID = 2 ** -24, LARGEST_SUM = 2 ** 29, MOST_STEPS = 2 ** 28; // in steps of eta
+const GRID = 2 ** -24, LARGEST_SUM = 2 ** 29, MOST_STEPS = 2 ** 40; // in steps of eta
 const HOLD = 10; // times the scale of other starts: the size of hidden biases
 const SCALE = 1e-3;
 
@@ -128,8 +128,13 @@ class InSteps extends Network {
 
   /** A layer of threshold neurons, for certificates: a neuron is active where weights . input + offset >= 0. */
   layer(weights, m, width) {
-    const { view } = weights, wide = width + this.bias;
-    return { m, width, low: -1, row: (i) => view.subarray(i * wide, i * wide + width), offset: (i) => (this.bias ? view[(i + 1) * wide - 1] : 0) };
+    const wide = width + this.bias;
+    return { m, width, low: -1, row: (i) => weights.view.subarray(i * wide, i * wide + width), offset: (i) => (this.bias ? weights.view[(i + 1) * wide - 1] : 0) };
+  }
+
+  /** Learn for up to so many more epochs. */
+  resume(most) {
+    return this.learn(most);
   }
 
   get kappaInSteps() {
@@ -144,40 +149,31 @@ export class PaperNetwork extends InSteps {
     const { N, inputs, bias, rng } = this, M = (this.M = parameters.hidden);
     this.U = this.drawn(M, inputs);
     this.V = this.drawn(N, M);
-    const P = rng.standardNormals(M * N);
-    for (let k = 0; k < P.length; k++) P[k] = inSteps(P[k], 1);
-    if (bias) this.#drawBiases(P);
-    this.z = parameters.learns === "UV" ? this.#hiddenTargets(P) : null;
+    this.core.aside(() => {
+      const wide = N + bias, P = this.core.zeros("float64", M * wide), { view } = P;
+      for (let i = 0; i < M; i++) for (let k = 0; k < N; k++) view[i * wide + k] = inSteps(rng.standardNormal(), 1);
+      if (bias) this.#drawBiases(view);
+      this.z = parameters.learns === "UV" ? this.states(P, M, wide, this.seen(this.targets, N), this.n) : null; // eq. (4)
+    });
     this.check();
     if (parameters.learns === "hebbian") this.V.view.fill(0);
   }
 
+  /** Draw the weights of the constant unit: to hidden neurons, to visible ones, and in P. */
   #drawBiases(P) {
-    const { M, N, rng, parameters } = this;
+    const { M, N, rng, parameters } = this, wide = N + 1;
     const signed = (size) => Array.from({ length: M }, () => (rng.integers(0, 2) ? size : -size));
-    this.setBias(this.U, parameters.learns === "UV" ? signed(HOLD).map((sign) => sign * SCALE) : Array.from(rng.standardNormals(M), (b) => b * SCALE));
+    this.setBias(this.U, parameters.learns === "UV" ? signed(HOLD).map((size) => size * SCALE) : Array.from(rng.standardNormals(M), (b) => b * SCALE));
     this.setBias(this.V, Array.from(rng.standardNormals(N), (b) => b * SCALE));
-    this.targetBias = signed(1).map((sign, i) => {
+    signed(1).forEach((sign, i) => {
       let largest = 0, all = 0;
-      for (let k = i * N; k < (i + 1) * N; k++) {
+      for (let k = i * wide; k < i * wide + N; k++) {
         largest = Math.max(largest, Math.abs(P[k]));
         all += Math.abs(P[k]);
       }
-      return inSteps(sign * (Math.abs(largest - 1) < all - largest ? 1 : largest), 1); // else a target would be constant, or a copy of a unit
+      // Else a hidden target would be constant, or a copy of one unit of the next pattern.
+      P[i * wide + N] = inSteps(sign * (Math.abs(largest - 1) < all - largest ? 1 : largest), 1);
     });
-  }
-
-  /** z = sign(P x(t+1)), eq. (4). */
-  #hiddenTargets(P) {
-    const { M, N, n, targets, targetBias } = this, z = new Int8Array(n * M);
-    for (let i = 0; i < M; i++) {
-      for (let t = 0; t < n; t++) {
-        let field = targetBias ? targetBias[i] : 0;
-        for (let k = 0, p = i * N, x = t * N; k < N; k++) field += P[p + k] * targets[x + k];
-        z[t * M + i] = field >= 0 ? 1 : -1;
-      }
-    }
-    return z;
   }
 
   check() {
@@ -196,8 +192,8 @@ export class PaperNetwork extends InSteps {
       yield* super.learn(most);
       return;
     }
-    const { n, N, M, bias, targets } = this, wide = M + bias, V = this.V.view;
-    const y = this.seen(this.hiddenStates(this.x, n), M);
+    const { n, N, M, bias, targets } = this, wide = M + bias;
+    const y = this.seen(this.hiddenStates(this.x, n), M), V = this.V.view;
     for (let t = 0; t < n; t++) for (let i = 0; i < N; i++) for (let k = 0; k < wide; k++) V[i * wide + k] += targets[t * N + i] * y[t * wide + k];
     this.converged = this.nextPatterns(this.x, n).every((value, k) => value === targets[k]);
   }

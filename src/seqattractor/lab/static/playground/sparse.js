@@ -1,0 +1,2 @@
+import { Network } from "./networks.js";
+export class SparseNetwork extends Network {}
