@@ -33,7 +33,12 @@ from seqattractor.zoo.dense import MOST_DEGREE
 
 # The networks that the worker computes; the others are no networks of the core.
 OFFERED = ("attractor", "sparse", "perceptron", "attractor-V", "attractor-hebbian")
-_MARK = '<meta name="color-scheme"'  # in the page; beside it stands that it is a playground
+_BESIDE = '<meta name="color-scheme"'  # in the page
+# Settings come in links, which anybody may have written: no script runs but the page's own.
+_POLICY = (
+    "default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self'; "
+    "img-src 'self' data: blob:; connect-src 'self'; base-uri 'none'; form-action 'none'"
+)
 _PCG64 = 0x2360ED051FC65DA44385DF649FCCF645  # the multiplier of numpy's generator
 
 
@@ -101,8 +106,11 @@ def _write(folder: Path, core: Path) -> None:
     static = files("seqattractor.lab").joinpath("static")
     shutil.copytree(Path(str(static)), folder, ignore=shutil.ignore_patterns("sw.js"))
     page = (folder / "index.html").read_text(encoding="utf-8")
-    mark = f'<meta name="playground" content="{__version__}">\n'
-    (folder / "index.html").write_text(page.replace(_MARK, mark + _MARK, 1), encoding="utf-8")
+    more = (
+        f'<meta http-equiv="content-security-policy" content="{_POLICY}">\n'
+        f'<meta name="playground" content="{__version__}">\n'
+    )
+    (folder / "index.html").write_text(page.replace(_BESIDE, more + _BESIDE, 1), encoding="utf-8")
     (folder / "playground" / "data.json").write_text(
         json.dumps(playground_data(), separators=(",", ":")), encoding="utf-8"
     )

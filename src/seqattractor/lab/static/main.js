@@ -77,6 +77,7 @@ function beginWithOwn() {
 }
 
 async function start() {
+  if (api.isPlayground) (await import("./playground/page.js")).adapt();
   connect();
   lab.catalogue = await attempt(api.catalogue);
   if (!lab.catalogue) return;

@@ -20,6 +20,7 @@ function response(status, answer) {
 
 /** Answer a request to an address of the API. */
 export function ask(address, { body } = {}) {
+  if (body instanceof Blob) return response(404, { error: "The playground reads no files; draw the frames, or open the lab on your own machine." });
   if (!worker) start();
   const id = ++count, path = address.replace("api/", "");
   return new Promise((resolve, reject) => {
@@ -34,7 +35,6 @@ export function ask(address, { body } = {}) {
       if (failed) stream ? stream.error() : reject(new TypeError("the worker failed"));
       else if (status) resolve(response(status, answer));
     });
-    if (body instanceof Blob) reject(new TypeError("files are not read here"));
-    else worker.postMessage({ id, path, body: body ? JSON.parse(body) : null });
+    worker.postMessage({ id, path, body: body ? JSON.parse(body) : null });
   });
 }
