@@ -13,7 +13,6 @@ import json
 import shutil
 import tempfile
 from dataclasses import asdict
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +24,7 @@ from seqattractor.datasets._moving_digits import BOX, GLYPH, _small_digits
 from seqattractor.datasets._small import PITCHES, toy, tune, xor
 from seqattractor.datasets._walker import walker
 from seqattractor.engine import kernels
+from seqattractor.lab.bundle import SCRIPT, STATIC, bundle
 from seqattractor.lab.choices import NETWORKS
 from seqattractor.lab.materials import CATALOGUE
 from seqattractor.lab.requests import Limits, pack
@@ -33,6 +33,8 @@ from seqattractor.zoo.dense import MOST_DEGREE
 
 # The networks that the worker computes; the others are no networks of the core.
 OFFERED = ("attractor", "sparse", "perceptron", "attractor-V", "attractor-hebbian")
+# Of the page, beside its script; the modules are those that the worker imports, too.
+_FILES = ("index.html", "style.css", "icon.svg", "bits.js", "names.js")
 _BESIDE = '<meta name="color-scheme"'  # in the page
 # Settings come in links, which anybody may have written: no script runs but the page's own.
 _POLICY = (
@@ -103,8 +105,14 @@ def _is_ours(folder: Path) -> bool:
 
 def _write(folder: Path, core: Path) -> None:
     """Write all files."""
-    static = files("seqattractor.lab").joinpath("static")
-    shutil.copytree(Path(str(static)), folder, ignore=shutil.ignore_patterns("sw.js"))
+    static = Path(str(STATIC))
+    folder.mkdir()
+    for name in _FILES:
+        shutil.copyfile(static / name, folder / name)
+    (folder / SCRIPT).write_text(bundle(), encoding="utf-8")
+    shutil.copytree(
+        static / "playground", folder / "playground", ignore=shutil.ignore_patterns("sw.js")
+    )
     page = (folder / "index.html").read_text(encoding="utf-8")
     more = (
         f'<meta http-equiv="content-security-policy" content="{_POLICY}">\n'
@@ -115,7 +123,7 @@ def _write(folder: Path, core: Path) -> None:
         json.dumps(playground_data(), separators=(",", ":")), encoding="utf-8"
     )
     shutil.copyfile(core, folder / "playground" / "core.wasm")
-    _write_service_worker(folder, Path(str(static), "playground", "sw.js"))
+    _write_service_worker(folder, static / "playground" / "sw.js")
 
 
 def _write_service_worker(folder: Path, source: Path) -> None:
