@@ -1,4 +1,4 @@
-// Runs the worker's code of an exported page in Node: node lab_playground.mjs FOLDER < requests, where each line of JSON is a list of [path, body];
+// Runs the worker's code of an page in Node: node lab_playground.mjs FOLDER < requests, where each line of JSON is a list of [path, body];
 // writes a line with the answers, where a stream of events is a list of these, and a file is given in base64.
 import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";

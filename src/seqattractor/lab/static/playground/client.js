@@ -1,4 +1,5 @@
 // The page's end of the playground: `ask` is used like fetch, and what it asks for comes from a worker (`worker.js`) instead of a server.
+// Answers are responses with a status, JSON or a stream, so that `api.js` need not know the difference.
 
 let worker = null;
 let count = 0;

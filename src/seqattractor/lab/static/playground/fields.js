@@ -17,9 +17,9 @@ export class Fields {
   }
 
   whole(name, value, low, high) {
-    const found = this.number(name, value, low, high);
-    if (!Number.isInteger(found)) throw new Rejection(400, `${name} must be a whole number, but it is ${found}.`);
-    return found;
+    const found = this.data[name] ?? value;
+    if (!Number.isInteger(found)) throw new Rejection(400, `${name} must be a whole number, but it is ${shown(found)}.`);
+    return this.number(name, value, low, high);
   }
 
   number(name, value, low, high) {

@@ -3,8 +3,6 @@
 
 import { $ } from "../names.js";
 
-const OWN = "pip install 'seqattractor[lab]', then seqattractor lab";
-
 function hint(...parts) {
   const words = document.createElement("p");
   words.className = "hint";
@@ -22,8 +20,9 @@ function code(text) {
 export function adapt() {
   const absent = document.querySelectorAll("[data-download]:not([data-download=sequence]), #share-which, #upload > *");
   for (const element of absent) element.classList.add("absent");
-  $("share-note").before(hint("Models, GIFs and figures come from the lab on your own machine: ", code(OWN), "."));
-  $("upload").append(hint("Files are read by the lab on your own machine: ", code(OWN), ". Its links open here, frames and all."));
+  const own = () => [code("pip install 'seqattractor[lab]'"), ", then ", code("seqattractor lab"), "."];
+  $("share-note").before(hint("Models, GIFs and figures come from the lab on your own machine: ", ...own()));
+  $("upload").append(hint("Files are read by the lab on your own machine: ", ...own(), " Its links open here, frames and all."));
   // Not in private windows of some browsers, nor on addresses without TLS: then the page needs its connection.
   navigator.serviceWorker?.register(new URL("../sw.js", import.meta.url)).catch(() => {});
 }
