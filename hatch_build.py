@@ -4,8 +4,8 @@ hatch_build.py``.
 The machine's C compiler is used; where none works, hatchling asks pip for ``ziglang``, which holds
 clang for every platform. With ``SEQATTRACTOR_TARGET``, one of `TARGETS`, it also compiles for other
 platforms (``make dist``). ``SEQATTRACTOR_CFLAGS`` are more options for the compiler, such as
-``-O0``. ``python hatch_build.py wasm`` makes the core for browsers, by zig; wheels of `TARGETS` bring
-it along.
+``-O0``. ``python hatch_build.py wasm`` makes the core for browsers, by zig; wheels of `TARGETS`
+bring it along.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ TARGETS = {
     "x86_64-windows-gnu": "win_amd64",
 }
 WASM = "wasm32-wasi"  # no wheel: a module for browsers and Node, by `compile_core`
-# What the page without a server calls of it (`seqattractor lab --export`): src/seqattractor/lab/static/playground.
+# What the page without a server calls of it (`seqattractor lab --export`).
 FOR_BROWSERS = (
     *("add_start_fields", "look_ahead_int32", "set_bounds_int32", "learn_rows_int32_int32"),
     *("sort_flips", "play_int32", "replay_rows_int32_int32"),

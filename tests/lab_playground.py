@@ -12,9 +12,9 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from importlib.util import find_spec
 from pathlib import Path
 
+import hatch_build
 import pytest
 
-import hatch_build
 from seqattractor.lab import export
 
 NODE = shutil.which("node")

@@ -207,7 +207,7 @@ def normal_tables() -> dict[str, list[float]]:
         return generator.standard_normal(), source.state["state"]["state"] == bits
 
     width = [draw(layer | 1 << 9)[0] for layer in range(256)]
-    inside = []
+    inside: list[float] = []
     for layer in range(256):
         low, high = 0, 2**52
         while low < high:

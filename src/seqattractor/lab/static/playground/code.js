@@ -1,9 +1,13 @@
-// The Python that does the same: the counterpart of lab/downloads.py, word for word.
+// The Python that does the same: the counterpart of lab/downloads.py, word for word. What it prints, somebody with the library sees to be what the
+// page shows, since sequences, start weights and cues are the same for a seed.
 
 import { asFloat } from "./materials.js";
 import { cueRows } from "./recall.js";
 
-const CLASSES = { attractor: "SequenceAttractor", "attractor-V": "FixedHiddenNetwork", "attractor-hebbian": "HebbianReadoutNetwork", perceptron: "VisibleNetwork", sparse: "SparseSequenceAttractor" };
+const CLASSES = {
+  attractor: "SequenceAttractor", "attractor-V": "FixedHiddenNetwork", "attractor-hebbian": "HebbianReadoutNetwork",
+  perceptron: "VisibleNetwork", sparse: "SparseSequenceAttractor",
+};
 const PARAMETERS = { hidden: "n_hidden", epochs: "max_epochs", seed: "random_state" };
 const DEFAULTS = { kappa: 1, eta: 1e-3, bias: 0, epochs: 500, order: 1 };
 

@@ -3,26 +3,44 @@
 // compares: first the lengths of axes, then values, arrays, and work space.
 
 const LINE = 64; // bytes of a cache line
-const TYPES = { int8: Int8Array, uint8: Uint8Array, bool: Uint8Array, int16: Int16Array, int32: Int32Array, uint32: Uint32Array, int64: BigInt64Array, uint64: BigUint64Array, float64: Float64Array };
+const TYPES = {
+  int8: Int8Array, uint8: Uint8Array, bool: Uint8Array, int16: Int16Array, int32: Int32Array, uint32: Uint32Array,
+  int64: BigInt64Array, uint64: BigUint64Array, float64: Float64Array,
+};
+
+const listed = (kernels) => Object.fromEntries(Object.entries(kernels).map(([name, lines]) => [name, lines.join(" ")]));
 
 /** The arguments of each kernel that is called here. */
-export const ORDER = {
-  add_start_fields: "m n inputs words fields weights bits first N up down up_starts down_starts space",
-  look_ahead: "n padded K ahead",
-  set_bounds: "m padded n bounds z h0 kappa limit",
-  learn_rows: "n padded some m words epochs capacity K ahead rows z h0 fields bounds room counts wrong errors state flips step limit with_codes space columns turned numbers added wrong_space row_errors",
-  sort_flips: "number epochs n flips flipped groups place group_start",
-  play: "n padded M words number epochs K codes bits flipped groups version group_start K_versions ahead_versions bit_versions",
-  replay_rows: "n padded words epochs number some m M width K ahead Y version flipped groups group_start rows x V g0 fields bounds room C errors state step limit kappa space c learned reals flip_columns row_errors",
-  practise_V: "N M n V targets active starts done wrong margin step",
-  sparse_learn: "redraws task rule normals first last",
-};
+export const ORDER = listed({
+  add_start_fields: ["m n inputs words fields weights bits first N up down up_starts down_starts space"],
+  look_ahead: ["n padded K ahead"],
+  set_bounds: ["m padded n bounds z h0 kappa limit"],
+  learn_rows: [
+    "n padded some m words epochs capacity K ahead rows z h0 fields bounds room counts wrong errors state flips step limit with_codes",
+    "space columns turned numbers added wrong_space row_errors",
+  ],
+  sort_flips: ["number epochs n flips flipped groups place group_start"],
+  play: ["n padded M words number epochs K codes bits flipped groups version group_start K_versions ahead_versions bit_versions"],
+  replay_rows: [
+    "n padded words epochs number some m M width K ahead Y version flipped groups group_start rows x V g0 fields bounds room C",
+    "errors state step limit kappa space c learned reals flip_columns row_errors",
+  ],
+  practise_V: ["N M n V targets active starts done wrong margin step"],
+  sparse_learn: ["redraws task rule normals first last"],
+});
 
-/** The members of the structs that `sparse_learn` takes; floats among the numbers end with a dot. */
-export const STRUCTS = {
-  task: "n n_in N M noise learned feedback_row counted inputs targets input_bits target_bits gram drive flipped n_flipped lowest highest theta wrong redrawn z P Pt totals inverse U counts Vt fields feedback mu nu Ut h q noisy overlap ahead sums g score projected highest_scores best active plus minus wrong_bits",
-  rule: "n_winners winners bias active_weight visible_margin learned_feedback. redraw. hidden_step visible_step choosing drive_step homeostasis. redraw_above.",
-};
+/** The members of the structs that `sparse_learn` takes; real numbers end with a dot. */
+export const STRUCTS = listed({
+  task: [
+    "n n_in N M noise learned feedback_row counted inputs targets input_bits target_bits gram drive flipped n_flipped lowest highest",
+    "theta wrong redrawn z P Pt totals inverse U counts Vt fields feedback mu nu",
+    "Ut h q noisy overlap ahead sums g score projected highest_scores best active plus minus wrong_bits",
+  ],
+  rule: [
+    "n_winners winners bias active_weight visible_margin learned_feedback. redraw.",
+    "hidden_step visible_step choosing drive_step homeostasis. redraw_above.",
+  ],
+});
 
 /** An array in the memory of a core; `view` is it as it is now, and does not outlast the next allocation. */
 class Held {

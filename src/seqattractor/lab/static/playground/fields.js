@@ -1,4 +1,5 @@
-// Checks of what a page asks for, with the sentences of lab/requests.py: settings come out of links, which anybody may have written.
+// Checks of what a page asks for, with the sentences of lab/requests.py: settings come out of links, which anybody may have written. A value of a
+// wrong type or range is rejected before anything is made of it.
 
 import { unpack } from "../bits.js";
 import { Rejection } from "./sequences.js";

@@ -51,8 +51,10 @@ export class Lab {
 
   /** Answer a request: JSON, a text, a file {name, bytes}, or a stream of events. */
   async answer(path, body) {
-    const asked = { catalogue: this.catalogue, visit: () => ({ visit: "playground" }), leave: () => ({}), sequence: this.sequence, learn: this.learn,
-      continue: this.continue, stop: this.stop, progress: this.progress, recall: this.recall, promise: this.promise, code: this.code, download: this.download }[path];
+    const { catalogue, sequence, learn, stop, progress, recall, promise, code, download } = this;
+    const one = { visit: () => ({ visit: "playground" }), leave: () => ({}), continue: this.continue };
+    const all = { ...one, catalogue, sequence, learn, stop, progress, recall, promise, code, download };
+    const asked = Object.hasOwn(all, path) ? all[path] : null;
     if (!asked) throw new Rejection(404, `The playground does not do this; ${ABOVE}.`);
     return asked.call(this, new Fields(body ?? {}, "request"));
   }
@@ -161,8 +163,12 @@ export class Lab {
       network.only("name", "hidden", "kappa", "eta", "bias", "epochs", "order", "degree", "seed");
       const { settings } = this.data.catalogue.networks.find((entry) => entry.name === name);
       const all = {
-        hidden: network.whole("hidden", 200, 1, limits.hidden), kappa: network.number("kappa", 1, 1e-6, 1e6), eta: network.number("eta", 1e-3, 1e-6, 1e3),
-        bias: network.whole("bias", 0, 0, 1), epochs: network.whole("epochs", 500, 1, limits.epochs), order: network.whole("order", 1, 0, limits.order),
+        hidden: network.whole("hidden", 200, 1, limits.hidden),
+        kappa: network.number("kappa", 1, 1e-6, 1e6),
+        eta: network.number("eta", 1e-3, 1e-6, 1e3),
+        bias: network.whole("bias", 0, 0, 1),
+        epochs: network.whole("epochs", 500, 1, limits.epochs),
+        order: network.whole("order", 1, 0, limits.order),
         seed: network.whole("seed", 0, 0, 9999),
       };
       const offered = Object.fromEntries(settings.map((setting) => [setting, all[setting]]));
@@ -178,13 +184,14 @@ export class Lab {
     }
     const { lengths } = closeLoops(data, order), frames = Math.min(...lengths), s = lengths.indexOf(frames);
     if (frames <= order) {
-      const which = lengths.length > 1 ? `Sequence ${s + 1}` : "The sequence";
-      throw new Rejection(400, `${which} has only ${frames} frames, too few for a network that sees the past ${order} and predicts the next; ${toSee(frames - 1, limits.order)}, or take a longer one.`);
+      const which = lengths.length > 1 ? `Sequence ${s + 1}` : "The sequence", few = `too few for a network that sees the past ${order} and predicts the next`;
+      throw new Rejection(400, `${which} has only ${frames} frames, ${few}; ${toSee(frames - 1, limits.order)}, or take a longer one.`);
     }
     const { hidden } = choice, weights = hidden ? hidden * data.N * (order + 2) : data.N * data.N * order;
     if (weights > limits.weights) {
       const kind = hidden ? `and ${hidden} hidden neurons` : "without hidden neurons", smaller = hidden ? "fewer hidden neurons or smaller patterns" : "smaller patterns";
-      throw new Rejection(413, `A network of ${data.N} units ${kind} would have ${(weights / 1e6).toFixed(1)} million weights; the lab goes up to ${(limits.weights / 1e6).toFixed(1)} million; use ${smaller}, or the library on your own machine.`);
+      const size = `would have ${(weights / 1e6).toFixed(1)} million weights; the lab goes up to ${(limits.weights / 1e6).toFixed(1)} million`;
+      throw new Rejection(413, `A network of ${data.N} units ${kind} ${size}; use ${smaller}, or the library on your own machine.`);
     }
   }
 }
@@ -267,7 +274,10 @@ class Job {
 
   summary() {
     const networks = this.chosen.map((_, k) => (
-      { epochs: this.errors[k].length, converged: this.networks[k]?.learned ? this.networks[k].converged : null, right: this.scores[k], degree: null, learns: true }));
+      {
+        epochs: this.errors[k].length, converged: this.networks[k]?.learned ? this.networks[k].converged : null, right: this.scores[k],
+        degree: null, learns: true,
+      }));
     return { state: this.state, note: this.note, networks };
   }
 }

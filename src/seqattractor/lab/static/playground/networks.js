@@ -104,7 +104,9 @@ class InSteps extends Network {
       let sum = 0;
       for (let k = 0; k < wide - this.bias; k++) sum += Math.abs(view[i * wide + k]);
       if (sum < LARGEST_SUM) continue;
-      throw new Error(`the weights ${names} of a neuron sum to more than ${general(LARGEST_SUM, 3)} learning steps, which are eta = ${general(eta)} each, and float64 could not add them up exactly; use a larger eta, a smaller kappa or a smaller init_scale.`);
+      const steps = `${general(LARGEST_SUM, 3)} learning steps, which are eta = ${general(eta)} each`;
+      const remedy = "use a larger eta, a smaller kappa or a smaller init_scale";
+      throw new Error(`the weights ${names} of a neuron sum to more than ${steps}, and float64 could not add them up exactly; ${remedy}.`);
     }
   }
 

@@ -1,4 +1,5 @@
-// A sequence as an npz file, as `np.savez` writes it: a zip archive of arrays, not compressed.
+// A sequence as an npz file, as `np.savez` writes it: a zip archive of arrays, not compressed. The Python that does the same reads drawn frames and
+// those of links from it.
 
 import { crc32 } from "./random.js";
 

@@ -1,4 +1,5 @@
 // Recall from a corrupted cue, and the judgement of it: the counterpart of tasks/recall.py and lab/recall.py, with their sentences.
+// What a cue is, how long a recall goes on, what it follows in the end, and what stands under "Truth" beside it.
 
 import { pack } from "../bits.js";
 import { flip, Generator } from "./random.js";
