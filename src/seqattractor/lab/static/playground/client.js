@@ -9,6 +9,7 @@ function start() {
   worker = new Worker(new URL("./worker.js", import.meta.url), { type: "module" });
   worker.onmessage = ({ data: { id, ...message } }) => asked.get(id)?.(message);
   worker.onerror = () => { // such as a file that is missing: nothing will be answered
+    worker = null; // the next request tries again
     for (const tell of asked.values()) tell({ failed: true });
   };
 }

@@ -180,7 +180,7 @@ const forVAlone = (now) => !now.noise && !now.choosing && now.redraw_above === I
 /** Whether from each epoch on nothing but errors leads to a change. */
 function unchangingFrom(epochs) {
   let only = true, learns = null;
-  const found = epochs.toReversed().map((now) => {
+  const found = [...epochs].reverse().map((now) => {
     const begins = learns !== null && learns !== Boolean(now.hidden_step);
     only &&= !(now.noise || begins || (now.choosing && (now.homeostasis || now.drive_step)));
     learns = Boolean(now.hidden_step);
