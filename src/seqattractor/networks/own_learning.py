@@ -42,16 +42,21 @@ def own_learning(net: Any) -> OwnLearning | None:
         net.learning_seed_ = as_generator(net.random_state).integers(2**62, size=4)
     return OwnLearning(
         rules=rules_of(net),
-        constraints=_constraints_of(net),
+        constraints=constraints_of(net),
         seed=net.learning_seed_,
         epoch=net.n_iter_,
         cells=net.n_features_in_,
     )
 
 
+def fades(net: Any) -> bool:
+    """Return whether constraints let synapses decay."""
+    return any(each.decay() > 0 for each in _constraints_of(net))
+
+
 def rules_of(net: Any) -> tuple[Rule, Rule]:
     """Return the rules of hidden and of visible neurons."""
-    given = _read(net.rule, "rule") or (ThreeFactor(),)
+    given = _read(getattr(net, "rule", None), "rule") or (ThreeFactor(),)
     return given[0], given[-1]
 
 
@@ -76,18 +81,19 @@ def is_local(net: Any) -> bool | None:
 
 def check_own_learning(net: Any, *, pairs: bool = True, allowed: bool = True) -> None:
     """Raise an error if `rule` or `constraints` makes no sense."""
-    rules = _read(net.rule, "rule")
+    rule = getattr(net, "rule", None)
+    rules = _read(rule, "rule")
     pair = ", a pair of them for U and V," if pairs else ""
     if not all(isinstance(rule, Rule) for rule in rules):
         raise TypeError(
             f"rule must be an object of a class derived from sa.rules.Rule{pair} or None, but it "
-            f"is {say(net.rule)}."
+            f"is {say(rule)}."
         )
-    if net.rule is not None and len(rules) not in ((1, 2) if pairs else (1,)):
+    if rule is not None and len(rules) not in ((1, 2) if pairs else (1,)):
         raise ValueError(f"rule must be one rule{pair} or None, but there are {len(rules)}.")
     wanted = "a list of constraints, such as [sa.constraints.Dilution(0.2)]"
     check_kind(net.constraints, (list, tuple, str, type(None)), "constraints", wanted)
-    constraints = _constraints_of(net)
+    constraints = constraints_of(net)
     kinds = [type(constraint).__name__ for constraint in constraints]
     for constraint, kind in zip(constraints, kinds, strict=True):
         check_kind(constraint, Constraint, "constraints", wanted)
@@ -170,12 +176,13 @@ def _read(value: Any, name: str) -> tuple[Any, ...]:
     return () if value is None else tuple(value) if isinstance(value, (tuple, list)) else (value,)
 
 
-def _constraints_of(net: Any) -> tuple[Constraint, ...]:
+def constraints_of(net: Any) -> tuple[Constraint, ...]:
+    """Return the constraints of a network, also of one that was loaded from text."""
     return _read(net.constraints, "constraints")
 
 
 def _differs(net: Any) -> bool:
-    return not _has_papers_rule(net) or bool(_constraints_of(net))
+    return not _has_papers_rule(net) or bool(constraints_of(net))
 
 
 def _has_papers_rule(net: Any) -> bool:
