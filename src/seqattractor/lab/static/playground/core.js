@@ -26,21 +26,23 @@ export const ORDER = listed({
     "errors state step limit kappa space c learned reals flip_columns row_errors",
   ],
   practise_V: ["N M n V targets active starts done wrong margin step"],
-  sparse_learn: ["redraws task rule normals first last"],
+  sparse_learn: ["redraws task rule normals first last chance chance_V"],
 });
 
 /** The members of the structs that `sparse_learn` takes; real numbers end with a dot. */
 export const STRUCTS = listed({
   task: [
-    "n n_in N M noise learned feedback_row counted inputs targets input_bits target_bits gram drive flipped n_flipped lowest highest",
-    "theta wrong redrawn z P Pt totals inverse U counts Vt fields feedback mu nu",
-    "Ut h q noisy overlap ahead sums g score projected highest_scores best active plus minus wrong_bits",
+    "n n_in N M noise learned feedback_row counted obeying inputs targets input_bits target_bits gram drive flipped n_flipped lowest highest",
+    "theta wrong redrawn z P Pt totals inverse U counts Vt fields feedback low high low_V high_V spacing spacing_V left. left_V. mu nu",
+    "Ut h q noisy overlap ahead sums g score projected highest_scores best active plus minus wrong_bits x",
   ],
   rule: [
     "n_winners winners bias active_weight visible_margin learned_feedback. redraw.",
     "hidden_step visible_step choosing drive_step homeostasis. redraw_above.",
   ],
 });
+
+const REAL = ["kappa", "chance", "chance_V"]; // arguments that are numbers of JavaScript: real ones, and addresses that nobody uses
 
 /** An array in the memory of a core; `view` is it as it is now, and does not outlast the next allocation. */
 class Held {
@@ -125,7 +127,7 @@ export class Core {
     const given = ORDER[kernel].split(" ").map((name) => {
       const value = values[name];
       if (value === undefined) throw new Error(`${kernel} has no ${name}`);
-      return value instanceof Held ? value.at : name === "kappa" ? value : BigInt(value);
+      return value instanceof Held ? value.at : REAL.includes(name) ? value : BigInt(value);
     });
     return Number(this.exports[`${kernel}${types}_base`](...given));
   }

@@ -219,7 +219,9 @@ class Learner {
       inverse.view[i] = 1 / Math.sqrt(Math.max(square, 1));
     }
     this.counted = noise ? 0 : n;
+    const none = core.zeros("int32", 0);
     this.fixed = {
+      low: none, high: none, low_V: none, high_V: none,
       n, n_in: inputs, N, M, learned, feedback_row: rule.learned_feedback ? row(n) : 0, counted: this.counted,
       inputs: core.copy("int8", x), targets: core.copy("int8", targets), input_bits: this.#columnBits(x, inputs), target_bits: this.#columnBits(targets, N),
       gram, drive: core.copy("float64", drive ?? new Float64Array(n * M)), n_flipped: core.zeros("int32", n), theta: core.copy("float64", state.theta),
@@ -228,6 +230,7 @@ class Learner {
       overlap: core.zeros("int32", n), ahead: core.zeros("int32", WINDOW), score: core.zeros("float64", padded(M)), projected: core.zeros("float64", padded(M)),
       highest_scores: core.zeros("float64", padded(M)), best: core.zeros("int32", M + inputs + 1), active: core.zeros("int32", M + inputs + 1),
       plus: core.zeros("int32", M + inputs + 1), minus: core.zeros("int32", M + inputs + 1), wrong_bits: core.zeros("uint64", words(N)),
+      obeying: 0, spacing: 0, spacing_V: 0, left: 1, left_V: 1, x: core.zeros("int8", inputs), // synapses are under no constraints
     };
     const U = new Float64Array(padded(M) * row(wide)), fields = new Float64Array(padded(M) * row(n));
     for (let i = 0; i < M; i++) {
@@ -323,7 +326,8 @@ class Learner {
       this.task ??= core.struct("task", { ...fixed, ...this.numbers, ...this.space, noise: now.noise, flipped: this.flipped });
       core.aside(() => {
         const drawn = this.#draw(first, last, now), normals = core.copy("float64", drawn);
-        const code = core.call("sparse_learn", { redraws: drawn.length / M, task: this.task, rule: core.struct("rule", { ...rule, ...now }), normals, first, last }, `_${this.kind}`);
+        const given = { redraws: drawn.length / M, task: this.task, rule: core.struct("rule", { ...rule, ...now }), normals, first, last };
+        const code = core.call("sparse_learn", { ...given, chance: 0, chance_V: 0 }, `_${this.kind}`);
         if (code) throw new Error("too few random numbers for redraws");
       });
       first = last;
