@@ -51,7 +51,7 @@ def own_learning(net: Any) -> OwnLearning | None:
 
 def fades(net: Any) -> bool:
     """Return whether constraints let synapses decay."""
-    return any(each.decay() > 0 for each in _constraints_of(net))
+    return any(each.decay() > 0 for each in constraints_of(net))
 
 
 def rules_of(net: Any) -> tuple[Rule, Rule]:
