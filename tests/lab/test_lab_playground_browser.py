@@ -6,6 +6,7 @@ import base64
 import json
 import re
 import shutil
+import time
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ import lab_playground
 import seqattractor as sa
 from lab_browser import NEEDS_BROWSER, SETTINGS, learn, settled, until
 from lab_playground import file_server
-from lab_server import LONG
+from lab_server import LONG, in_time
 
 chromium, open_page = lab_browser.chromium, lab_browser.open_page
 playground = lab_playground.playground
@@ -48,6 +49,18 @@ def test_it_learns_and_recalls_from_files_alone(open_page):
         page.click("[data-download=sequence]")
     with np.load(file.value.path()) as arrays:
         assert np.array_equal(arrays["X"], sa.datasets.toy(1))
+
+
+@pytest.mark.slow  # of the clock
+def test_the_first_recall_comes_within_a_second(open_page):
+    def first_recall():
+        page = open_page()
+        start = time.perf_counter()
+        page.click("#go")
+        page.wait_for_selector(".verdict.good")
+        return time.perf_counter() - start
+
+    assert in_time(first_recall, 1)
 
 
 def test_it_opens_and_learns_without_a_connection(open_page, lab):
