@@ -48,7 +48,7 @@ class Added(Result):
         Which of these are not stored exactly.
     n_transitions : int
         How many transitions were learned: earlier ones, new ones, and with "self" those that
-        lead into open sequences.
+        lead into open sequences or mark their ends.
     n_parameters : int
         As `net.n_parameters()` is now.
     n_bits_saved : int

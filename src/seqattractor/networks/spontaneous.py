@@ -13,7 +13,8 @@ the same, and as surely; the pattern itself is the one whose active neurons have
 Nothing leads to the first pattern of an open sequence, which is rebuilt from the weights
 (`_way_back`), and not always exactly. A sparse network that learns by `add` therefore learns a
 *lead-in* with it (`lead_in`). To reach it, what was found is taken away from the weights of each
-neuron, and what is left starts further runs.
+neuron, and what is left starts further runs. Where the network would go on after the last pattern
+as surely as if it had learned that, `add` has taught it a *lead-out*, at which replay ends.
 """
 
 from __future__ import annotations
