@@ -4,10 +4,11 @@ fire by chance.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, Literal, Self, final
+from typing import Any, Literal, Self, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -108,6 +109,10 @@ class Dynamics(SequenceMemory):
     drive: ArrayLike | None = None
     random_state: Seed = None
 
+    def __post_init__(self) -> None:
+        self._drawn: tuple[tuple[int, int, int], Ids] | None = None
+        self._generator: np.random.Generator | None = None
+
     def fit(
         self,
         X: ArrayLike | Sequence[ArrayLike],
@@ -161,9 +166,17 @@ class Dynamics(SequenceMemory):
         >>> bool((hot.recall(X[0], 9, rng=1) == hot.recall(X[0], 9, rng=1)).all())
         True
         """
+        self.check_parameters()
         if rng is not None:
             self._generator = as_generator(rng, "dynamics")
         return super().recall(cue, steps, noise=noise, rng=rng)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Raise an error: a model file holds networks alone, so save the one in `network`."""
+        raise TypeError(
+            "a model file holds no dynamics; save its network, dynamics.network.save(path), and "
+            "wrap what sa.load(path) returns."
+        )
 
     def start(self, states: Patterns) -> NDArray[Any]:
         """Return the states that neurons had before a run, as if the cue had been there for long.
@@ -187,6 +200,7 @@ class Dynamics(SequenceMemory):
         >>> sa.Dynamics(net, delay=2).start(X[:4])["past"].shape
         (4, 3, 150)
         """
+        self.check_parameters()
         wiring, N, B = self._wiring(), self.n_features_in_, len(states)
         shown = states.reshape(B, self.order_, N)[:, ::-1]
         K, n = int(self.delays_.max()) + self.order_, len(wiring.offset)
@@ -215,11 +229,8 @@ class Dynamics(SequenceMemory):
 
     def traits(self) -> Traits:
         """Return the traits of the network; with delays it stays at each pattern."""
-        N, delays = self.n_features_in_, self.delays_
-        longest = int(delays[:N].max() + delays[N:].max(initial=0))
-        return replace(
-            self.network.traits(), dwells=longest > 0, steps_per_pattern=1 + longest
-        )
+        _, most = _range(self.delay)
+        return replace(self.network.traits(), dwells=most > 0, steps_per_pattern=1 + 2 * most)
 
     def n_parameters(self) -> int:
         """Count the parameters of the network."""
@@ -237,7 +248,9 @@ class Dynamics(SequenceMemory):
 
     def check_parameters(self) -> None:
         """Raise an error if parameters make no sense."""
-        check_kind(self.network, SequenceMemory, "network", "a network, such as SequenceAttractor()")
+        check_kind(
+            self.network, SequenceMemory, "network", "a network, such as SequenceAttractor()"
+        )
         if isinstance(self.update, str):
             check_choice(self.update, "update", ("random", "asynchronous"))
         elif check_positive(self.update, "update") > 1:
@@ -252,9 +265,6 @@ class Dynamics(SequenceMemory):
 
     # -- inside
 
-    _drawn: ClassVar[Any] = None  # an instance has its delays here, once they are drawn
-    _generator: ClassVar[Any] = None
-
     def __getattr__(self, name: str) -> Any:
         """What the network has learned is what it can run with."""
         if name in ("n_features_in_", "order_", "feature_names_in_", "metadata_"):
@@ -266,8 +276,7 @@ class Dynamics(SequenceMemory):
         """The source of chance."""
         if self._generator is None:
             self._generator = as_generator(self.random_state, "dynamics")
-        generator: np.random.Generator = self._generator
-        return generator
+        return self._generator
 
     def _layers(self) -> tuple[Layer, ...]:
         """Return the layers of the network, or raise for one that is more than one or two."""
@@ -330,7 +339,7 @@ class Dynamics(SequenceMemory):
             fields += unit * ((drive if is_last else 0.0) + self._chance(fields.shape))
             answer = layer.states(fields)
             if self.update != 1:
-                missed = self._rng.random(answer.shape) >= self.update
+                missed = self._rng.random(answer.shape) >= float(self.update)
                 answer = np.where(missed, now[:, cells], answer)
             now[:, cells] = answer
 
@@ -430,7 +439,8 @@ def _range(delay: int | Sequence[int]) -> tuple[int, int]:
     ends = np.atleast_1d(check_counts(delay, "delay", 0, _MOST_DELAY)).tolist()
     if len(ends) > 2 or ends != sorted(ends):
         raise ValueError(
-            f"delay must be a number of steps, or the least and the greatest, but it is {say(delay)}."
+            "delay must be a number of steps, or the least and the greatest, but it is "
+            f"{say(delay)}."
         )
     return ends[0], ends[-1]
 
