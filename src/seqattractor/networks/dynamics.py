@@ -219,7 +219,7 @@ class Dynamics(SequenceMemory):
         past, N = memory["past"], self.n_features_in_
         # The newest patterns are those that are shown: units may have been flipped since they came.
         past[:, : self.order_, :N] = states.reshape(len(states), self.order_, N)[:, ::-1]
-        now = past[:, 0].copy()
+        now: Patterns = past[:, 0].copy()
         act = self._one_by_one if isinstance(self.update, str) else self._together
         act(self._wiring(), past, now, self._drive_at(memory["step"]))
         past[:, 1:] = past[:, :-1].copy()
