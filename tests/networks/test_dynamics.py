@@ -146,7 +146,7 @@ def test_chance_and_order_have_the_probabilities_of_all_their_outcomes(update, t
         drive=drive,
         random_state=4,
     )
-    n = 20_000
+    n = 8_000
     for xi in itertools.product([-1, 1], repeat=2):
         wanted = outcomes(U, V, net.delays_, np.array(xi), update, temperature, drive)
         assert math.isclose(sum(wanted.values()), 1)

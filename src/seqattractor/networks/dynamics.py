@@ -112,6 +112,7 @@ class Dynamics(SequenceMemory):
     def __post_init__(self) -> None:
         self._drawn: tuple[tuple[int, int, int], Ids] | None = None
         self._generator: np.random.Generator | None = None
+        self._wired: _Wiring | None = None
 
     def fit(
         self,
@@ -201,7 +202,8 @@ class Dynamics(SequenceMemory):
         (4, 3, 150)
         """
         self.check_parameters()
-        wiring, N, B = self._wiring(), self.n_features_in_, len(states)
+        wiring = self._wired = self._wiring()  # once for a run, since steps are short
+        N, B = self.n_features_in_, len(states)
         shown = states.reshape(B, self.order_, N)[:, ::-1]
         K, n = int(self.delays_.max()) + self.order_, len(wiring.offset)
         check_memory(B * K * n, f"the past of {B} runs with delays")
@@ -215,13 +217,15 @@ class Dynamics(SequenceMemory):
 
     def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:
         """Return the pattern after each state, (B, order * N) -> (B, N); changes `memory`."""
-        memory = self.start(states) if memory is None else memory
+        if memory is None or self._wired is None:
+            memory = self.start(states)
         past, N = memory["past"], self.n_features_in_
         # The newest patterns are those that are shown: units may have been flipped since they came.
         past[:, : self.order_, :N] = states.reshape(len(states), self.order_, N)[:, ::-1]
         now: Patterns = past[:, 0].copy()
         act = self._one_by_one if isinstance(self.update, str) else self._together
-        act(self._wiring(), past, now, self._drive_at(memory["step"]))
+        assert self._wired is not None
+        act(self._wired, past, now, self._wired.drive_at(memory["step"]))
         past[:, 1:] = past[:, :-1].copy()
         past[:, 0] = now
         memory["step"] += 1
@@ -261,7 +265,7 @@ class Dynamics(SequenceMemory):
         _range(self.delay)
         check_not_negative(self.temperature, "temperature")
         if self.drive is not None:
-            _as_drive(self.drive)
+            _as_drive(self.drive, None)
 
     # -- inside
 
@@ -304,6 +308,7 @@ class Dynamics(SequenceMemory):
                 self._unit(layer, name)
                 for layer, name in zip(layers, ("U_", "V_")[-len(layers) :], strict=True)
             ),
+            drive=None if self.drive is None else _as_drive(self.drive, N),
         )
 
     def _unit(self, layer: Layer, name: str) -> float:
@@ -312,21 +317,6 @@ class Dynamics(SequenceMemory):
             return float(layer.kappa)
         steps = getattr(self.network, "_step_size", None)
         return 1.0 / ((steps(name) if steps is not None else None) or 1.0)
-
-    def _drive_at(self, step: Ids) -> Any:
-        """Return the input of visible neurons in a step of each run, (B, N), (N,) or 0."""
-        if self.drive is None:
-            return 0.0
-        drive = _as_drive(self.drive)
-        if drive.shape[-1] != self.n_features_in_:
-            raise ValueError(
-                f"drive has {drive.shape[-1]} columns, but the network has {self.n_features_in_} "
-                "visible neurons."
-            )
-        if drive.ndim == 1:
-            return drive
-        after = np.append(drive, np.zeros((1, drive.shape[1])), axis=0)
-        return after[np.minimum(step, len(drive))]
 
     def _together(self, wiring: _Wiring, past: Patterns, now: Patterns, drive: Any) -> None:
         """Let the hidden neurons answer, then the visible ones; changes their states `now`."""
@@ -384,10 +374,20 @@ class _Wiring:
     source: Ids
     age: Ids
     unit: tuple[float, ...]
+    drive: Floats | None
+
+    def drive_at(self, step: Ids) -> Any:
+        """Return the input of visible neurons in a step of each run, (B, N), (N,) or 0."""
+        if self.drive is None or self.drive.ndim == 1:
+            return 0.0 if self.drive is None else self.drive
+        over = (step >= len(self.drive))[:, None]
+        return np.where(over, 0.0, self.drive[np.minimum(step, len(self.drive) - 1)])
 
     def arriving(self, inputs: slice, past: Patterns, now: Patterns) -> Patterns:
         """Return the states that arrive at some inputs, (B, inputs)."""
         source, age = self.source[inputs], self.age[inputs]
+        if self.is_prompt:
+            return now[:, source]
         return np.where(age < 0, now[:, source], past[:, age, source])
 
     def _of_neurons(self, values: Sequence[Any]) -> NDArray[Any]:
@@ -397,6 +397,11 @@ class _Wiring:
             for layer, value in zip(self.layers, values, strict=True)
         ]
         return np.concatenate(parts[::-1])
+
+    @cached_property
+    def is_prompt(self) -> bool:
+        """Whether all inputs are present states."""
+        return bool(self.age.max() < 0)
 
     @cached_property
     def offset(self) -> Floats:
@@ -445,7 +450,12 @@ def _range(delay: int | Sequence[int]) -> tuple[int, int]:
     return ends[0], ends[-1]
 
 
-def _as_drive(drive: ArrayLike) -> Floats:
+def _as_drive(drive: ArrayLike, N: int | None) -> Floats:
     """Return an ongoing input as an array of shape (N,) or (K, N)."""
     axes = ("N",) if np.ndim(drive) == 1 else ("steps", "N")
-    return check_finite(drive, "drive", *axes)
+    array = check_finite(drive, "drive", *axes)
+    if N is not None and array.shape[-1] != N:
+        raise ValueError(
+            f"drive has {array.shape[-1]} columns, but the network has {N} visible neurons."
+        )
+    return array

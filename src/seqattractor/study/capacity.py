@@ -6,7 +6,7 @@ import itertools
 import math
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
@@ -469,6 +469,30 @@ _FIRST_REACH = (
 )
 
 
+def interval_after(
+    curve: SuccessCurve, tried: Mapping[int, tuple[int, int]]
+) -> tuple[float, float, float]:
+    """Return a 95 % interval of a capacity and the median, low, median, high, from a curve that has
+    learned the successes and trials at some lengths.
+
+    The ends are moved outwards to lengths that were tried. Between a length with a success and one
+    with a failure only the assumed shape of the curve determines its end; a steep one may end
+    anywhere.
+    """
+    low, median, high = curve.capacity(_SURE)
+    below = max((t for t, (right, _) in tried.items() if t <= low and right), default=1)
+    above = min(
+        (t - 1 for t, (right, n) in tried.items() if t > high and right < n),
+        default=math.floor(high),
+    )
+    # An end within a pattern of a length that was tried stays where it is.
+    return (
+        low if below == math.floor(low) else below,
+        median,
+        high if above == math.floor(high) else above,
+    )
+
+
 @dataclass(frozen=True, repr=False)
 class Capacity(Result):
     """The longest sequence that a network retrieves at a given rate."""
@@ -568,6 +592,10 @@ class Search:
         self._batch: list[bool] = []
         self._waiting = 0
 
+    def at(self, length: int) -> Point:
+        """Return the point of the trials at a length."""
+        return self._point(self.settings | {"t": length})
+
     def _point(self, settings: dict[str, Any]) -> Point:
         """Check settings, and give the point that they are."""
         own = self.brought
@@ -594,7 +622,7 @@ class Search:
             return []
         reach = max([_FIRST_REACH, *(2 * t for t, right in self.right.items() if right)])
         self._length = self._open_end() or self.curve.best_length(reach)
-        point = self._point(self.settings | {"t": self._length})
+        point = self.at(self._length)
         self._batch, self._waiting = [], min(_BATCH, self.max_trials - self.n_trials)
         return [Trial(point, self.tried[self._length] + k) for k in range(self._waiting)]
 
@@ -616,24 +644,8 @@ class Search:
         self.over = self._narrow(low, high) or low >= self.t_max or self.n_trials >= self.max_trials
 
     def _interval(self) -> tuple[float, float, float]:
-        """The interval of the capacity and the median, with the ends moved outwards to lengths that
-        were tried.
-
-        Between a length with a success and one with a failure only the assumed shape of the curve
-        determines its end; a steep one may end anywhere.
-        """
-        low, median, high = self.curve.capacity(_SURE)
-        below = max((t for t in self.tried if t <= low and self.right[t]), default=1)
-        above = min(
-            (t - 1 for t, n in self.tried.items() if t > high and self.right[t] < n),
-            default=math.floor(high),
-        )
-        # An end within a pattern of a length that was tried stays where it is.
-        return (
-            low if below == math.floor(low) else below,
-            median,
-            high if above == math.floor(high) else above,
-        )
+        """The interval of the capacity and the median."""
+        return interval_after(self.curve, {t: (self.right[t], n) for t, n in self.tried.items()})
 
     def _narrow(self, low: float, high: float) -> bool:
         """Whether an interval is as narrow as was asked for."""
