@@ -158,12 +158,7 @@ class _Layer:
         return int(errors)
 
     def learn_all(
-        self,
-        x: NDArray[Any],
-        targets: Patterns,
-        rng: np.random.Generator,
-        *,
-        coded: bool = False,
+        self, x: NDArray[Any], targets: Patterns, rng: np.random.Generator, *, coded: bool = False
     ) -> tuple[int, Patterns]:
         """Learn all transitions by the paper's rule in C; returns the number of errors, and the
         states that neurons had, if these are codes.

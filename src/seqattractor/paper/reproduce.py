@@ -213,6 +213,8 @@ class _Plan:
     ) -> None:
         """Run the searches of the target: what they tried are cells as any others."""
         searches = self.target.searches(self.request)
+        if not searches:
+            return
         for search, found in zip(
             searches, capacities(searches, store, executor, progress=progress), strict=True
         ):

@@ -1,0 +1,525 @@
+"""How much is stored and how well it attracts under the constraints of biology: which synapses
+there are, their signs and bits, low activity, no common clock, noise and delays.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+from matplotlib import pyplot as plt
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from seqattractor import plots
+from seqattractor.constraints import Constraint, Dale, Dilution, Levels
+from seqattractor.datasets._random import random_periodic
+from seqattractor.networks.attractor import SequenceAttractor
+from seqattractor.networks.base import SequenceMemory
+from seqattractor.networks.dynamics import Dynamics
+from seqattractor.networks.run import Run
+from seqattractor.networks.sparse import SparseSequenceAttractor
+from seqattractor.noise import flip
+from seqattractor.paper.settings import LEARNING, RANDOM_SEQUENCES
+from seqattractor.paper.target import (
+    Cell,
+    Outcome,
+    Request,
+    Result,
+    Row,
+    Target,
+    count_successes,
+    flat_interval,
+)
+from seqattractor.report.page import Table, Verdict
+from seqattractor.sequences import Patterns
+from seqattractor.study.capacity import Search, SuccessCurve, interval_after
+from seqattractor.study.protocol import Point, Protocol, seed_of
+from seqattractor.study.trial import retrieve_with
+
+SUCCESS = 0.95
+TRIALS = 52  # of each search
+FIXED = 50  # of each other cell
+
+NETWORKS = {"attractor": "the paper's rule", "sparse": "the sparse rule"}
+CONSTRAINTS: dict[str, list[float]] = {
+    "none": [1.0],
+    "dilution": [0.5, 0.2, 0.1],
+    "bits": [4, 3, 2],
+    "dale": [0.5, 0.8, 1.0],
+    "activity": [0.2, 0.05, 0.02],
+}
+"""What is changed before learning: the fraction of synapses that exist, the bits of each, the
+fraction of excitatory neurons, and the fraction of units that are active in a pattern.
+"""
+DYNAMICS: dict[str, dict[float | str, dict[str, Any]]] = {
+    "paper's": {0: {}},
+    "missed": {q: {"update": round(1 - q, 2)} for q in (0.02, 0.05, 0.1, 0.2)},
+    "temperature": {heat: {"temperature": heat} for heat in (0.2, 0.4, 0.6, 0.8, 1.0)},
+    "delays": {f"{a} to {b}": {"delay": (a, b)} for a, b in ((0, 1), (0, 2), (1, 2))},
+    "missed, delays": {q: {"update": round(1 - q, 2), "delay": (1, 2)} for q in (0.1, 0.2, 0.4)},
+}
+"""What is changed after learning, in recall alone."""
+SEQUENTIAL = {"one by one": {0: {"update": "random"}}}
+"""Its steps take long, so that only its basin is measured."""
+
+FULL: dict[str, Any] = {
+    "N": RANDOM_SEQUENCES["N"],
+    "M": RANDOM_SEQUENCES["table1"]["M"][0],
+    "flips": RANDOM_SEQUENCES["flips"],
+    "t_max": {"attractor": 200, "sparse": 1500},
+    "basin_at": {"attractor": 20, "sparse": 100},
+    "lengths": {"attractor": [10, 20, 40, 60, 80], "sparse": [50, 100, 200, 400, 800]},
+}
+QUICK: dict[str, Any] = {
+    "N": 40,
+    "M": 60,
+    "flips": 4,
+    "t_max": {"attractor": 40, "sparse": 60},
+    "basin_at": {"attractor": 6, "sparse": 10},
+    "lengths": {"attractor": [6, 12], "sparse": [10, 20]},
+}
+AT_A_PATTERN = 0.5  # a state with a larger overlap is at a stored pattern, others are between two
+FORWARD = (1, 2)  # patterns from one passage to the next
+SETTLE, FOLLOWED, STARTS, STEADY = 25, 100, 20, 10
+"""Of recall under other dynamics: passages before it is judged, passages in order that are then
+asked for at most, and for a basin the number of starts and of passages in order at the end.
+"""
+
+
+# -- trials
+# --------------------------------------------------------------------------------------------------
+
+
+def recall_constrained(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str, Any]:
+    """Run a trial of the part that `settings` name.
+
+    Settings are part, network, kind, value, t, N, M and flips. The same number of a trial has the
+    same sequence and the same start weights for all constraints and networks.
+
+    success
+        In the parts "length" and "basin", whether the sequence was retrieved, section 6.2.
+    basin
+        In the part "basin", the fraction of all patterns with flipped units from which the network
+        is exactly on the sequence and in phase after 25 steps.
+    followed, steady
+        In the part "dynamics", for each of them whether the sequence was followed (`follows`), and
+        the fraction of starts with flipped units from which it is in the end.
+    """
+    assert isinstance(seed.entropy, int)  # as `seed_of` made it
+    activity = settings["value"] if settings["kind"] == "activity" else 0.5
+    of_all = seed_of(seed.entropy, ["biology", settings["t"], activity], int(seed.spawn_key[-1]))
+    data, weights, cues = (np.random.default_rng(each) for each in of_all.spawn(3))
+    net = _network(settings, weights)
+    if settings["part"] != "dynamics":
+        sizes = {
+            "n": settings["N"],
+            "t": settings["t"],
+            "flips": settings["flips"],
+            "pattern_bias": 2 * activity - 1,
+            "measure_basin": settings["part"] == "basin",
+        }
+        found = retrieve_with(net, sizes, data, cues)
+        return {key: found[key] for key in ("success", "basin")}
+    X = random_periodic(settings["t"], settings["N"], rng=data).patterns
+    net.fit(X)
+    starts = flip(X[cues.integers(len(X) - 1, size=STARTS)], settings["flips"], cues)
+    cue = flip(X[0], settings["flips"], cues)
+    outcome: dict[str, list[Any]] = {"followed": [], "steady": []}
+    for _, _, how in dynamics_of(settings["one_by_one"]):
+        run = Dynamics(net, **how, random_state=np.random.default_rng(of_all.spawn(1)[0]))
+        outcome["steady"].append(_steady(run, X, starts))
+        if "random" not in how.values():
+            outcome["followed"].append(follows(run, X, cue))
+    return outcome
+
+
+def dynamics_of(one_by_one: bool) -> list[tuple[str, Any, dict[str, Any]]]:
+    """Return the dynamics of a trial, each with its kind and its value."""
+    kinds: dict[str, Any] = DYNAMICS | (SEQUENTIAL if one_by_one else {})
+    return [(kind, value, how) for kind, each in kinds.items() for value, how in each.items()]
+
+
+def _network(settings: dict[str, Any], rng: np.random.Generator) -> SequenceMemory:
+    """Return the network of a trial, unfitted."""
+    kind, value = settings["kind"], settings["value"]
+    kinds: dict[str, Any] = {
+        "dilution": Dilution,
+        "bits": lambda bits: Levels(bits=int(bits)),
+        "dale": Dale,
+    }
+    constraints: list[Constraint] = [kinds[kind](value)] if kind in kinds else []
+    more: dict[str, Any] = {"constraints": constraints} if constraints else {}
+    if settings["network"] == "sparse":
+        return SparseSequenceAttractor(settings["M"], random_state=rng, **more)
+    return SequenceAttractor(settings["M"], random_state=rng, n_jobs=1, **LEARNING, **more)
+
+
+def follows(net: Dynamics, X: Patterns, cue: Patterns) -> bool:
+    """Return whether a network passes through a loop in order, once it had time to settle.
+
+    A state is at a stored pattern if no more than a quarter of its units differ. Repeats count
+    once, states between two patterns are passed over, and one pattern may be left out.
+    """
+    L, N = len(X) - 1, X.shape[1]
+    stored, passage = X[:-1].astype(np.float32), _passage(net)
+    wanted = min(L, FOLLOWED)
+    run, at, in_order = Run(net, cue[None]), -1, 0
+    for t in range(int(passage * (SETTLE + wanted) * 1.5)):
+        overlaps = stored @ run.step()[0]
+        k = int(np.argmax(overlaps))
+        if k == at or overlaps[k] < AT_A_PATTERN * N:
+            continue
+        in_order = in_order + 1 if (k - at) % L in FORWARD else 0
+        at = k
+        if in_order >= wanted:
+            return True
+        if t > SETTLE * passage and not in_order:
+            return False
+    return False
+
+
+def _steady(net: Dynamics, X: Patterns, starts: Patterns) -> float:
+    """Return the fraction of starts from which a network passes through the loop in order at the
+    end.
+    """
+    L, N = len(X) - 1, X.shape[1]
+    steps = int(_passage(net) * (SETTLE + STEADY) * 1.2)
+    paths = net.recall(starts[:, None], steps)
+    overlaps = paths.astype(np.float32) @ X[:-1].T.astype(np.float32)
+    right = 0
+    for each in overlaps:
+        at = np.argmax(each, axis=1)[each.max(axis=1) >= AT_A_PATTERN * N]
+        passed = at[np.append(True, np.diff(at) != 0)] if len(at) else at
+        last = passed[-STEADY - 1 :]
+        right += len(last) > STEADY and bool(np.isin(np.diff(last) % L, FORWARD).all())
+    return right / len(starts)
+
+
+def _passage(net: Dynamics) -> float:
+    """Return about how many steps it may take from one pattern to the next."""
+    missed = 1.0 if isinstance(net.update, str) else float(net.update)
+    return net.traits().steps_per_pattern / missed
+
+
+# -- cells, rows, sentence, tables
+# --------------------------------------------------------------------------------------------
+
+
+@dataclass(eq=False, repr=False)
+class _LongestStored(Search):
+    """A search among trials of this page; it makes all the trials that it may."""
+
+    def _point(self, settings: dict[str, Any]) -> Point:
+        return Point(Protocol("biology", TARGET.trial_function), settings, self.seed)
+
+    def _narrow(self, low: float, high: float) -> bool:
+        return False
+
+
+@cache
+def _constrained(network: str) -> bool:
+    """Whether a network takes constraints."""
+    cls = {"attractor": SequenceAttractor, "sparse": SparseSequenceAttractor}[network]
+    return "constraints" in cls._get_param_names()
+
+
+def constraints_of(network: str) -> list[tuple[str, float]]:
+    """Return the kinds and values that are tried with a network."""
+    return [
+        (kind, value)
+        for kind, values in CONSTRAINTS.items()
+        if kind in ("none", "activity") or _constrained(network)
+        for value in values
+    ]
+
+
+class _Biology(Target):
+    """T at 95 % and the basin against every constraint and dynamics, for two rules."""
+
+    def cells(self, request: Request) -> list[Cell]:
+        s = sizes_of(request)
+        basins = [
+            _settings(s, network, kind, value) | {"part": "basin", "t": s["basin_at"][network]}
+            for network in NETWORKS
+            for kind, value in constraints_of(network)
+        ]
+        return basins + [
+            _settings(s, network, "none", 1.0)
+            | {"part": "dynamics", "t": T, "one_by_one": s["basin_at"][network] == T}
+            for network in NETWORKS
+            for T in s["lengths"][network]
+        ]
+
+    def n_trials(self, request: Request, cell: Cell) -> int:
+        return request.at_most(FIXED)
+
+    def searches(self, request: Request) -> list[Search]:
+        s = sizes_of(request)
+        return [
+            _LongestStored(
+                _settings(s, network, kind, value) | {"part": "length"},
+                success=SUCCESS,
+                seed=request.seed,
+                max_trials=request.at_most(TRIALS),
+                t_max=s["t_max"][network],
+            )
+            for network in NETWORKS
+            for kind, value in constraints_of(network)
+        ]
+
+    def settings(self, request: Request) -> dict[str, Any]:
+        chosen = {"success": SUCCESS, "settle": SETTLE, "followed": FOLLOWED, "starts": STARTS}
+        return sizes_of(request) | chosen | {"at_a_pattern": AT_A_PATTERN}
+
+    def rows(self, cell: Cell, trials: list[Outcome]) -> list[Row]:
+        same = {key: cell[key] for key in ("part", "network", "kind", "value")} | {"T": cell["t"]}
+        if cell["part"] != "dynamics":
+            basins = [each["basin"] for each in trials] if cell["part"] == "basin" else None
+            return [same | _counted([each["success"] for each in trials]) | _mean(basins)]
+        rows = []
+        for k, (kind, value, _) in enumerate(dynamics_of(cell["one_by_one"])):
+            followed = [each["followed"][k] for each in trials if k < len(each["followed"])]
+            steady = [each["steady"][k] for each in trials]
+            place = same | {"kind": kind, "value": value}
+            rows.append(place | _counted(followed or None, len(trials)) | _mean(steady))
+        return rows
+
+    def result(self, request: Request, outcomes: list[tuple[Cell, list[Outcome]]]) -> Result:
+        result = super().result(request, outcomes)
+        result.data["rows"] += longest_of(result)
+        return result
+
+    def verdict(self, result: Result) -> Verdict:
+        s = result.data["settings"]
+        text = (
+            f"N = {s['N']}, M = {s['M']}, {s['flips']} flips. T at {s['success']:.0%}: "
+            + "; ".join(
+                f"{words} {_length(one)}"
+                for name, words in NETWORKS.items()
+                for one in result.rows(part="longest", network=name, kind="none")
+            )
+            + ". "
+        )
+        return Verdict(None, text + "The paper names such constraints as open questions.")
+
+    def csv_rows(self, result: Result) -> list[Row]:
+        flat = [flat_interval(row) for row in result.rows()]
+        columns = list(dict.fromkeys(key for row in flat for key in row))
+        return [{key: row.get(key) for key in columns} for row in flat]
+
+    def tables(self, result: Result) -> list[Table]:
+        """Return a table of what is changed before learning, and one of what is changed after."""
+        return [
+            _table(result, list(CONSTRAINTS), "length", "Constraints under which networks learn."),
+            _table(
+                result,
+                [*DYNAMICS, *SEQUENTIAL],
+                "dynamics",
+                "Dynamics of networks that learned without constraints.",
+            ),
+        ]
+
+    def figure(self, result: Result) -> Figure:
+        s = result.data["settings"]
+        figure, axes = plt.subplots(4, 4, figsize=(11.0, 10.0), layout="constrained")
+        blocks = (
+            (axes[:2], "none", [kind for kind in CONSTRAINTS if kind != "none"]),
+            (axes[2:], "paper's", [kind for kind in DYNAMICS if kind != "paper's"]),
+        )
+        for (lengths, basins), baseline, kinds in blocks:
+            for top, bottom, kind in zip(lengths, basins, kinds, strict=True):
+                _draw(result, top, bottom, baseline, kind)
+                top.set_title(TITLES[kind], loc="left", fontsize="medium")
+            lengths[0].set_ylabel(f"T at {s['success']:.0%}")
+            basins[0].set_ylabel("basin")
+        figure.legend(*axes[0, 0].get_legend_handles_labels(), ncols=2, loc="outside upper center")
+        return figure
+
+
+TITLES = {
+    "none": "no constraint",
+    "dilution": "synapses that exist",
+    "bits": "bits of a synapse",
+    "dale": "excitatory neurons",
+    "activity": "active units of a pattern",
+    "paper's": "all at once",
+    "missed": "updates missed",
+    "temperature": "temperature",
+    "delays": "delays",
+    "missed, delays": "missed, delays of 1 to 2",
+    "one by one": "one after another",
+}
+LOOKS: dict[str, dict[str, Any]] = {
+    "attractor": {"color": plots.BLUE, "marker": "o"},
+    "sparse": {"color": plots.RED, "marker": "s"},
+}
+
+
+def sizes_of(request: Request) -> dict[str, Any]:
+    """Return the sizes of networks and sequences."""
+    return QUICK if request.quick else FULL
+
+
+def _settings(s: dict[str, Any], network: str, kind: str, value: float) -> Cell:
+    """Return the settings of a trial; patterns of low activity have fewer flips."""
+    active = value if kind == "activity" else 0.5
+    flips = max(1, round(s["flips"] * active / 0.5))
+    place = {"network": network, "kind": kind, "value": value}
+    return place | {"N": s["N"], "M": s["M"], "flips": flips}
+
+
+def _counted(outcomes: list[bool] | None, trials: int = 0) -> Row:
+    """Return the number of trials, and successes with their interval if these were counted."""
+    if outcomes is None:
+        return {"trials": trials, "successes": None, "interval": [None, None]}
+    return count_successes([{"success": each} for each in outcomes])
+
+
+def _mean(values: list[float] | None) -> Row:
+    """Return the mean basin with a 95 % interval, if it was measured."""
+    if values is None:
+        return dict.fromkeys(("basin", "basin_low", "basin_high"))
+    mean = float(np.mean(values))
+    error = 1.96 * float(np.std(values)) / len(values) ** 0.5
+    ends = {"basin_low": max(mean - error, 0.0), "basin_high": min(mean + error, 1.0)}
+    return {"basin": mean} | ends
+
+
+def longest_of(result: Result) -> list[Row]:
+    """Return, for every network and whatever was changed, the length up to which 95 % succeed.
+
+    "below" is True where even the shortest sequences that were tried succeed less often, and
+    "at_least" where the longest do.
+    """
+    s = result.data["settings"]
+    groups: dict[tuple[str, str, Any], list[Row]] = {}
+    for row in result.rows():
+        if row["part"] != "basin" and row["successes"] is not None:
+            groups.setdefault((row["network"], row["kind"], row["value"]), []).append(row)
+    found = []
+    for (network, kind, value), rows in groups.items():
+        tried = {row["T"]: (row["successes"], row["trials"]) for row in rows}
+        curve = SuccessCurve(s["success"], s["t_max"][network])
+        for T, (right, n) in tried.items():
+            curve.learn([T], [right], [n])
+        low, median, high = interval_after(curve, tried)
+        first, last = min(tried), max(tried)
+        grid = rows[0]["part"] == "dynamics"
+        enough = {T: right >= s["success"] * n for T, (right, n) in tried.items()}
+        found.append(
+            {"part": "longest", "network": network, "kind": kind, "value": value, "T": None}
+            | {"t95": int(median), "low": int(low), "high": int(np.ceil(high))}
+            | {"below": first if grid and not enough[first] else None}
+            | {"at_least": last if enough[last] and (grid or low >= last) else None}
+            | {"trials": sum(n for _, n in tried.values())}
+        )
+    return found
+
+
+def _length(one: Row) -> str:
+    """Format a longest length with its interval."""
+    if one["below"] is not None:
+        return f"below {one['below']}"
+    if one["at_least"] is not None:
+        return f"at least {one['at_least']}"
+    return f"{one['t95']} ({one['low']} to {one['high']})"
+
+
+def _value(kind: str, value: Any) -> str:
+    """Format what a constraint or dynamics is set to."""
+    if kind in ("none", "paper's", "one by one"):
+        return "–"
+    shares = ("dilution", "dale", "activity", "missed", "missed, delays")
+    return f"{100 * value:.0f} %" if kind in shares else str(value)
+
+
+def _basin(row: Row) -> str:
+    """Format a basin with its interval."""
+    return f"{row['basin']:.2f} ({row['basin_low']:.2f} to {row['basin_high']:.2f})"
+
+
+def _measured(result: Result, network: str, kind: str, value: Any) -> tuple[str, str]:
+    """Return the longest length and the basin of a network, each "-" where it was not measured."""
+    place = {"network": network, "kind": kind, "value": value}
+    at = result.data["settings"]["basin_at"][network]
+    lengths = result.rows(part="longest", **place)
+    basins = [row for row in result.rows(T=at, **place) if row["basin"] is not None]
+    return _length(lengths[0]) if lengths else "-", _basin(basins[0]) if basins else "-"
+
+
+def _table(result: Result, kinds: list[str], part: str, caption: str) -> Table:
+    """Return lengths and basins of both networks, with a line for each value."""
+    s = result.data["settings"]
+    values: dict[str, list[Any]] = {kind: [] for kind in kinds}
+    for row in result.rows():
+        if row["kind"] in values and row["value"] not in values[row["kind"]]:
+            values[row["kind"]].append(row["value"])
+    lines = [
+        [TITLES[kind], _value(kind, value)]
+        + [text for name in NETWORKS for text in _measured(result, name, kind, value)]
+        for kind in kinds
+        for value in values[kind]
+    ]
+    columns = [
+        heading
+        for name, words in NETWORKS.items()
+        for heading in (f"{words}: T at {s['success']:.0%}", f"basin at T = {s['basin_at'][name]}")
+    ]
+    return Table(["what is changed", "to", *columns], lines, caption)
+
+
+def _draw(result: Result, lengths: Axes, basins: Axes, baseline: str, kind: str) -> None:
+    """Draw lengths and basins of both networks against the values of one kind."""
+    s = result.data["settings"]
+    for k, (name, words) in enumerate(NETWORKS.items()):
+        labels, look = [], LOOKS[name] | {"markersize": 4, "linewidth": 1.2, "capsize": 2}
+        points: dict[str, list[Any]] = {"x": [], "t": [], "basin": []}
+        rows = {
+            (row["kind"], row["value"]): row
+            for row in result.rows(network=name, T=s["basin_at"][name])
+            if row["basin"] is not None
+        }
+        longest = {
+            (row["kind"], row["value"]): row for row in result.rows(part="longest", network=name)
+        }
+        places = [place for place in longest if place[0] in (baseline, kind)]
+        for x, place in enumerate(places):
+            labels.append("none" if place[0] == baseline else _value(*place))
+            points["x"].append(x + 0.08 * (2 * k - 1))
+            points["t"].append(_ends(longest[place]))
+            row = rows[place]
+            points["basin"].append((row["basin"], row["basin_low"], row["basin_high"]))
+        for ax, key in ((lengths, "t"), (basins, "basin")):
+            middle, low, high = np.array(points[key], dtype=np.float64).reshape(-1, 3).T
+            error = np.maximum([middle - low, high - middle], 0)
+            ax.errorbar(points["x"], middle, error, label=words, **look)
+            ax.set_xticks(range(len(labels)), labels)
+            ax.grid(visible=True)
+    lengths.set_yscale("log")
+    lengths.set_ylim(1, 2 * max(s["t_max"].values()))
+    basins.set_ylim(-0.04, 1.04)
+
+
+def _ends(one: Row) -> NDArray[np.float64]:
+    """Return a longest length to draw, and the ends of its interval."""
+    if one["below"] is not None:
+        return np.array([np.nan, np.nan, np.nan])
+    if one["at_least"] is not None:
+        return np.array([one["at_least"], one["at_least"], one["at_least"]], dtype=np.float64)
+    return np.array([one["t95"], one["low"], one["high"]], dtype=np.float64)
+
+
+TARGET = _Biology(
+    name="biology",
+    title="Under the constraints of biology",
+    trial="biology:recall_constrained",
+    about="Random loops, learned under constraints on synapses or with few active units, by the "
+    "paper's rule and by the sparse rule, or learned without and recalled while neurons miss "
+    "updates, fire by chance or answer late. T at 95 % is the length up to which 95 % of the "
+    "trials succeed from a cue with flipped units. The basin is the fraction of such cues, from "
+    "all patterns of a loop of one length, from which the network comes to the sequence.",
+)
