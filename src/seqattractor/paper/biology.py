@@ -107,7 +107,7 @@ def recall_constrained(settings: dict[str, Any], seed: np.random.SeedSequence) -
         is exactly on the sequence and in phase after 25 steps.
     followed, steady
         In the part "dynamics", for each of them whether the sequence was followed (`follows`), and
-        the fraction of starts with flipped units from which it is in the end.
+        with "with_basin" the fraction of starts with flipped units from which it is in the end.
     """
     assert isinstance(seed.entropy, int)  # as `seed_of` made it
     activity = settings["value"] if settings["kind"] == "activity" else 0.5
@@ -129,17 +129,18 @@ def recall_constrained(settings: dict[str, Any], seed: np.random.SeedSequence) -
     starts = flip(X[cues.integers(len(X) - 1, size=STARTS)], settings["flips"], cues)
     cue = flip(X[0], settings["flips"], cues)
     outcome: dict[str, list[Any]] = {"followed": [], "steady": []}
-    for _, _, how in dynamics_of(settings["one_by_one"]):
+    for _, _, how in dynamics_of(settings["with_basin"]):
         run = Dynamics(net, **how, random_state=np.random.default_rng(of_all.spawn(1)[0]))
-        outcome["steady"].append(_steady(run, X, starts))
+        if settings["with_basin"]:
+            outcome["steady"].append(_steady(run, X, starts))
         if "random" not in how.values():
             outcome["followed"].append(follows(run, X, cue))
     return outcome
 
 
-def dynamics_of(one_by_one: bool) -> list[tuple[str, Any, dict[str, Any]]]:
+def dynamics_of(with_basin: bool) -> list[tuple[str, Any, dict[str, Any]]]:
     """Return the dynamics of a trial, each with its kind and its value."""
-    kinds: dict[str, Any] = DYNAMICS | (SEQUENTIAL if one_by_one else {})
+    kinds: dict[str, Any] = DYNAMICS | (SEQUENTIAL if with_basin else {})
     return [(kind, value, how) for kind, each in kinds.items() for value, how in each.items()]
 
 
@@ -249,7 +250,7 @@ class _Biology(Target):
         ]
         return basins + [
             _settings(s, network, "none", 1.0)
-            | {"part": "dynamics", "t": T, "one_by_one": s["basin_at"][network] == T}
+            | {"part": "dynamics", "t": T, "with_basin": s["basin_at"][network] == T}
             for network in NETWORKS
             for T in s["lengths"][network]
         ]
@@ -281,9 +282,9 @@ class _Biology(Target):
             basins = [each["basin"] for each in trials] if cell["part"] == "basin" else None
             return [same | _counted([each["success"] for each in trials]) | _mean(basins)]
         rows = []
-        for k, (kind, value, _) in enumerate(dynamics_of(cell["one_by_one"])):
+        for k, (kind, value, _) in enumerate(dynamics_of(cell["with_basin"])):
             followed = [each["followed"][k] for each in trials if k < len(each["followed"])]
-            steady = [each["steady"][k] for each in trials]
+            steady = [each["steady"][k] for each in trials] if cell["with_basin"] else None
             place = same | {"kind": kind, "value": value}
             rows.append(place | _counted(followed or None, len(trials)) | _mean(steady))
         return rows
