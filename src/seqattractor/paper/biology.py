@@ -12,7 +12,6 @@ import numpy as np
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
 
 from seqattractor import plots
 from seqattractor.constraints import Constraint, Dale, Dilution, Levels
@@ -39,6 +38,9 @@ from seqattractor.sequences import Patterns
 from seqattractor.study.capacity import Search, SuccessCurve, interval_after
 from seqattractor.study.protocol import Point, Protocol, seed_of
 from seqattractor.study.trial import retrieve_with
+
+Ends = tuple[float, float, float]
+"""A value and the ends of its interval."""
 
 SUCCESS = 0.95
 TRIALS = 52  # of each search
@@ -354,6 +356,16 @@ TITLES = {
     "missed, delays": "missed, delays of 1 to 2",
     "one by one": "one after another",
 }
+WITH = {
+    "dilution": "{} of the synapses",
+    "bits": "{} bits",
+    "dale": "{} excitatory neurons",
+    "activity": "{} active units",
+    "missed": "{} missed",
+    "temperature": "a temperature of {}",
+    "delays": "delays of {}",
+    "missed, delays": "{} missed",
+}
 LOOKS: dict[str, dict[str, Any]] = {
     "attractor": {"color": plots.BLUE, "marker": "o"},
     "sparse": {"color": plots.RED, "marker": "s"},
@@ -438,18 +450,69 @@ def _value(kind: str, value: Any) -> str:
     return f"{100 * value:.0f} %" if kind in shares else str(value)
 
 
-def _basin(row: Row) -> str:
-    """Format a basin with its interval."""
-    return f"{row['basin']:.2f} ({row['basin_low']:.2f} to {row['basin_high']:.2f})"
-
-
 def _measured(result: Result, network: str, kind: str, value: Any) -> tuple[str, str]:
     """Return the longest length and the basin of a network, each "-" where it was not measured."""
-    place = {"network": network, "kind": kind, "value": value}
-    at = result.data["settings"]["basin_at"][network]
-    lengths = result.rows(part="longest", **place)
-    basins = [row for row in result.rows(T=at, **place) if row["basin"] is not None]
-    return _length(lengths[0]) if lengths else "-", _basin(basins[0]) if basins else "-"
+    lengths = result.rows(part="longest", network=network, kind=kind, value=value)
+    basin = _basin_of(result, network, kind, value)
+    shown = "{:.2f} ({:.2f} to {:.2f})".format(*basin) if basin is not None else "-"
+    return _length(lengths[0]) if lengths else "-", shown
+
+
+def paragraphs(result: Result) -> dict[str, str]:
+    """Return a paragraph for each kind of constraint and of dynamics, made from the numbers."""
+    s = result.data["settings"]
+    found = {}
+    for kinds, baseline in ((CONSTRAINTS, "none"), (DYNAMICS | SEQUENTIAL, "paper's")):
+        for kind in kinds:
+            if kind == baseline:
+                continue
+            about = [
+                _about(result, name, kind, (baseline, s["basin_at"][name])) for name in NETWORKS
+            ]
+            found[kind] = " ".join(each for each in about if each)
+    return found
+
+
+def _about(result: Result, network: str, kind: str, beside: tuple[str, int]) -> str:
+    """Describe what one kind does to a network, beside a baseline and at a length for basins."""
+    baseline, at = beside
+    values = list(dict.fromkeys(row["value"] for row in result.rows(network=network, kind=kind)))
+    places = [(kind, value) for value in values]
+    lengths = [
+        (place, row)
+        for place in places
+        for row in result.rows(part="longest", network=network, kind=place[0], value=place[1])
+    ]
+    [before] = result.rows(part="longest", network=network, kind=baseline)
+    words, sentence = NETWORKS[network], ""
+    if lengths:
+        each = [
+            f"{_length(row)} with {WITH[kind].format(_value(*place))}" for place, row in lengths
+        ]
+        sentence = (
+            f"{words[0].upper()}{words[1:]}: T at {result.data['settings']['success']:.0%} is "
+            f"{_joined(each)}, and {_length(before)} without."
+        )
+    basins = [
+        (place, basin)
+        for place in places
+        if (basin := _basin_of(result, network, *place)) is not None
+    ]
+    base = _basin_of(result, network, baseline, before["value"])
+    if basins and base is not None:
+        each = [f"{basin[0]:.2f}" for _, basin in basins]
+        whose = "the" if lengths else f"{words[0].upper()}{words[1:]}: the"
+        space = " " if lengths else ""
+        sentence += (
+            f"{space}{whose[0].upper()}{whose[1:]} basin at T = {at} is {_joined(each)}, and "
+            f"{base[0]:.2f} without."
+        )
+    return sentence
+
+
+def _joined(words: list[str]) -> str:
+    """Join words by commas and a last "and"."""
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
 def _table(result: Result, kinds: list[str], part: str, caption: str) -> Table:
@@ -474,44 +537,57 @@ def _table(result: Result, kinds: list[str], part: str, caption: str) -> Table:
 
 
 def _draw(result: Result, lengths: Axes, basins: Axes, baseline: str, kind: str) -> None:
-    """Draw lengths and basins of both networks against the values of one kind."""
+    """Draw lengths and basins of both networks against the values of one kind.
+
+    Triangles are ends of what was tried: the length is above, or below.
+    """
     s = result.data["settings"]
+    values = [row["value"] for row in result.rows(part="longest", kind=kind)]
+    places = [(baseline, row["value"]) for row in result.rows(part="longest", kind=baseline)][:1]
+    places += [(kind, value) for value in dict.fromkeys(values)]
     for k, (name, words) in enumerate(NETWORKS.items()):
-        labels, look = [], LOOKS[name] | {"markersize": 4, "linewidth": 1.2, "capsize": 2}
-        points: dict[str, list[Any]] = {"x": [], "t": [], "basin": []}
-        rows = {
-            (row["kind"], row["value"]): row
-            for row in result.rows(network=name, T=s["basin_at"][name])
-            if row["basin"] is not None
-        }
-        longest = {
-            (row["kind"], row["value"]): row for row in result.rows(part="longest", network=name)
-        }
-        places = [place for place in longest if place[0] in (baseline, kind)]
-        for x, place in enumerate(places):
-            labels.append("none" if place[0] == baseline else _value(*place))
-            points["x"].append(x + 0.08 * (2 * k - 1))
-            points["t"].append(_ends(longest[place]))
-            row = rows[place]
-            points["basin"].append((row["basin"], row["basin_low"], row["basin_high"]))
-        for ax, key in ((lengths, "t"), (basins, "basin")):
-            middle, low, high = np.array(points[key], dtype=np.float64).reshape(-1, 3).T
+        look = LOOKS[name] | {"markersize": 4, "linewidth": 1.2, "capsize": 2}
+        for ax, find in ((lengths, _longest), (basins, _basin_of)):
+            found = [(x, find(result, name, *place)) for x, place in enumerate(places)]
+            drawn = [(x + 0.06 * (2 * k - 1), *ends) for x, ends in found if ends is not None]
+            if not drawn:
+                continue
+            x, middle, low, high = np.array(drawn, dtype=np.float64).T
             error = np.maximum([middle - low, high - middle], 0)
-            ax.errorbar(points["x"], middle, error, label=words, **look)
-            ax.set_xticks(range(len(labels)), labels)
-            ax.grid(visible=True)
+            ax.errorbar(x, middle, error, label=words, **look)
+            ends = np.isnan(low)  # of what was tried
+            for some, marker in ((ends & (high == middle), "^"), (ends & (high != middle), "v")):
+                ax.plot(x[some], middle[some], marker, color=look["color"], markersize=8)
+    for ax in (lengths, basins):
+        labels = [_value(*place) for place in places]
+        ax.set_xticks(range(len(places)), ["none", *labels[1:]], fontsize="small")
+        ax.set_xlim(-0.4, len(places) - 0.6)
+        ax.grid(visible=True)
     lengths.set_yscale("log")
     lengths.set_ylim(1, 2 * max(s["t_max"].values()))
     basins.set_ylim(-0.04, 1.04)
 
 
-def _ends(one: Row) -> NDArray[np.float64]:
-    """Return a longest length to draw, and the ends of its interval."""
-    if one["below"] is not None:
-        return np.array([np.nan, np.nan, np.nan])
-    if one["at_least"] is not None:
-        return np.array([one["at_least"], one["at_least"], one["at_least"]], dtype=np.float64)
-    return np.array([one["t95"], one["low"], one["high"]], dtype=np.float64)
+def _longest(result: Result, network: str, kind: str, value: Any) -> Ends | None:
+    """Return a longest length and its interval; at an end of what was tried the lower end is NaN,
+    and the upper one, too, if the length is below.
+    """
+    for one in result.rows(part="longest", network=network, kind=kind, value=value):
+        if one["below"] is not None:
+            return one["below"], np.nan, np.nan
+        if one["at_least"] is not None:
+            return one["at_least"], np.nan, one["at_least"]
+        return one["t95"], one["low"], one["high"]
+    return None
+
+
+def _basin_of(result: Result, network: str, kind: str, value: Any) -> Ends | None:
+    """Return the mean basin of a network and its interval."""
+    at = result.data["settings"]["basin_at"][network]
+    for row in result.rows(network=network, kind=kind, value=value, T=at):
+        if row["basin"] is not None:
+            return row["basin"], row["basin_low"], row["basin_high"]
+    return None
 
 
 TARGET = _Biology(
