@@ -1,5 +1,5 @@
-"""The two ways to learn by the paper's rule, by name; both give the same result. Other rules have the
-plain loop.
+"""The two ways to learn by the paper's rule, by name; both give the same result. Other rules have
+the plain loop.
 
 A module of its own, so that only networks that learn by an engine import one.
 """

@@ -68,7 +68,8 @@ def learn(
         raise ValueError(
             "kappa must be at least 2**-24 of eta: rules see margins in units of kappa."
         )
-    x, x_next = problem.inputs.astype(np.float64), problem.targets.astype(np.float64)
+    x: Any = problem.inputs.astype(np.float64)
+    x_next = problem.targets.astype(np.float64)
     z, theta, epochs = problem.hidden_targets, problem.input_threshold, own.epoch
     seen = problem.seen(x)
     V = _Layer(problem, own, problem.V, 1)

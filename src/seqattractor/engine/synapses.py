@@ -73,5 +73,6 @@ class Synapses:
         if self.spacing:
             levels = weights / self.spacing
             below = np.floor(levels)
-            weights = (below + (rng.random(levels.shape) < levels - below)) * self.spacing
+            chance = rng.random(levels.shape, np.float32)
+            weights = (below + (chance < levels - below)) * self.spacing
         return np.clip(weights, self.low[rows], self.high[rows])

@@ -98,7 +98,7 @@ typedef struct {
     uint32_t (*next_uint32)(void *state);
 } Generator;
 
-/* A random number from 0 to below 1, as Generator.random draws it. */
-INLINE double draw_real(const Generator *rng) { return (double)(rng->next_uint64(rng->state) >> 11) * (1.0 / 9007199254740992.0); }
+/* A random number from 0 to below 1, as Generator.random draws it in single precision. */
+INLINE float draw_real(const Generator *rng) { return (float)(rng->next_uint32(rng->state) >> 8) * (1.0f / 16777216.0f); }
 
 #endif

@@ -5,18 +5,26 @@
 #include "bits.h"
 
 #define GRID 16777216.0 /* numbers of it in a step of eta */
+#define DRAWN 64        /* random numbers at a time */
 
-/* Bring n synapses of a neuron to what is possible; between two levels chance decides. */
-static void KERNEL(constrain)(double *restrict w, const double *restrict low, const double *restrict high, int64_t n, double spacing,
-                              const Generator *rng)
+/* Move n synapses of a neuron to one of the two nearest levels, by chance, which no branch could foresee. */
+static void KERNEL(choose_levels)(double *w, int64_t n, double spacing, const Generator *rng)
 {
-    for (int64_t j = 0; j < n && spacing > 0; j++) {
-        double level = w[j] / spacing, below = floor(level);
-        w[j] = (below + (draw_real(rng) < level - below)) * spacing;
-    }
-    for (int64_t j = 0; j < n; j++) {
-        double at_least = w[j] > low[j] ? w[j] : low[j];
-        w[j] = at_least < high[j] ? at_least : high[j];
+    const Eight one = (Eight){0} + 1;
+    double drawn[DRAWN] = {0};
+    for (int64_t first = 0; first < n; first += DRAWN) {
+        int64_t some = least(DRAWN, n - first);
+        for (int64_t j = 0; j < some; j++)
+            drawn[j] = (double)draw_real(rng);
+        for (int64_t j = 0; j < some; j += 8) {
+            Eight chance = *(const Eight *)(drawn + j), level, below;
+            load_eight(&level, w + first + j, some - j);
+            level /= spacing;
+            below = (level + ROUND) - ROUND; /* the nearest whole number, */
+            below -= (Eight)((Side)one & (below > level)); /* then the one below, as floor has it */
+            level = (below + (Eight)((Side)one & (chance < level - below))) * spacing;
+            store_eight(w + first + j, &level, some - j);
+        }
     }
 }
 
@@ -37,7 +45,7 @@ EXPORT int64_t KERNEL(learn_constrained)(int64_t m, int64_t N, int64_t synapses,
         for (int64_t t = 0; t < n; t++)
             for (int64_t i = first; i < first + together; i++) {
                 double *restrict w = weights + i * N, z = targets[t * m + i];
-                const double *restrict input = x + t * N;
+                const double *restrict input = x + t * N, *least_of = low + i * synapses, *most_of = high + i * synapses;
                 if (settled[i]) {
                     if (coded)
                         codes[t * m + i] = targets[t * m + i];
@@ -50,7 +58,12 @@ EXPORT int64_t KERNEL(learn_constrained)(int64_t m, int64_t N, int64_t synapses,
                 for (int64_t j = 0; j < N && learns; j++)
                     w[j] += z * input[j]; /* eqs. (6), (9) */
                 if (learns || left < 1) {
-                    KERNEL(constrain)(w, low + i * synapses, high + i * synapses, synapses, spacing, rng);
+                    if (spacing > 0)
+                        KERNEL(choose_levels)(w, synapses, spacing, rng);
+                    for (int64_t j = 0; j < synapses; j++) {
+                        double at_least = w[j] > least_of[j] ? w[j] : least_of[j];
+                        w[j] = at_least < most_of[j] ? at_least : most_of[j];
+                    }
                     h = coded ? dot(w, input, N) - theta : h;
                 }
                 updates[i] += learns;
