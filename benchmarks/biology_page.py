@@ -8,6 +8,7 @@ an argument the page is written from it again.
 """
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -41,7 +42,7 @@ def page(data):
     constraints, dynamics = TARGET.tables(result)
     return named_parts(
         {"verdict": TARGET.verdict(result).sentence}
-        | paragraphs(result)
+        | {re.sub(r"\W+", "_", kind): text for kind, text in paragraphs(result).items()}
         | {"constraints": list_table(constraints), "dynamics": list_table(dynamics)}
     )
 
