@@ -14,7 +14,7 @@ from pathlib import Path
 
 from rst import list_table, named_parts
 
-from seqattractor.paper.biology import TARGET, paragraphs
+from seqattractor.paper.biology import TARGET, longest_of, paragraphs
 from seqattractor.paper.target import Result
 from seqattractor.report.figures import save
 
@@ -27,8 +27,10 @@ def main():
     if sys.argv[1:]:
         parts = [json.loads((Path(out) / "biology.json").read_text()) for out in sys.argv[1:]]
         assert all(part["settings"] == parts[0]["settings"] for part in parts)
-        rows = [row for part in parts for row in part["rows"]]
-        KEPT.write_text(json.dumps({**parts[0], "rows": rows}, indent=1) + "\n")
+        rows = [row for part in parts for row in part["rows"] if row["part"] != "longest"]
+        together = {**parts[0], "rows": rows}
+        rows += longest_of(Result(together))
+        KEPT.write_text(json.dumps(together, indent=1) + "\n")
     result = json.loads(KEPT.read_text())
     (DOCS / "biology_results.inc").write_text(page(result))
     save(lambda: TARGET.figure(Result(result)), DOCS / "images" / "biology.png")

@@ -75,7 +75,7 @@ def rows(counts, **place):
 
 
 def test_lengths_are_those_up_to_which_trials_succeed():
-    settings = {"success": 0.95, "t_max": {"attractor": 200}, "basin_at": {"attractor": 10}}
+    settings = {"success": 0.95, "t_max": {"attractor": 200}}
     some = {"network": "attractor", "kind": "dilution", "value": 0.5}
     steep = {30: (40, 40), 40: (40, 40), 50: (20, 40), 60: (0, 40)}
     given = rows(steep, **some)

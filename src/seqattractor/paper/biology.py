@@ -35,7 +35,7 @@ from seqattractor.paper.target import (
 )
 from seqattractor.report.page import Table, Verdict
 from seqattractor.sequences import Patterns
-from seqattractor.study.capacity import Search, SuccessCurve, interval_after
+from seqattractor.study.capacity import Search, SuccessCurve
 from seqattractor.study.protocol import Point, Protocol, seed_of
 from seqattractor.study.trial import retrieve_with
 
@@ -403,34 +403,35 @@ def _mean(values: list[float] | None) -> Row:
 
 
 def longest_of(result: Result) -> list[Row]:
-    """Return, for every network and whatever was changed, the length up to which 95 % succeed.
+    """Return, for every network and whatever was changed, the length up to which 95 % succeed: the
+    median and a 95 % interval of logistic curves in log T that fit the trials.
 
-    "below" is True where even the shortest sequences that were tried succeed less often, and
-    "at_least" where the longest do.
+    "below" and "at_least" are the shortest and the longest sequence that was tried, if the curve
+    ends beyond them.
     """
     s = result.data["settings"]
     groups: dict[tuple[str, str, Any], list[Row]] = {}
     for row in result.rows():
-        if row["part"] != "basin" and row["successes"] is not None:
+        if row["part"] in ("length", "dynamics") and row["successes"] is not None:
             groups.setdefault((row["network"], row["kind"], row["value"]), []).append(row)
     found = []
     for (network, kind, value), rows in groups.items():
-        tried = {row["T"]: (row["successes"], row["trials"]) for row in rows}
-        curve = SuccessCurve(s["success"], s["t_max"][network])
-        for T, (right, n) in tried.items():
-            curve.learn([T], [right], [n])
-        low, median, high = interval_after(curve, tried)
-        first, last = min(tried), max(tried)
-        grid = rows[0]["part"] == "dynamics"
-        enough = {T: right >= s["success"] * n for T, (right, n) in tried.items()}
+        lengths, right, trials = ([row[key] for row in rows] for key in COUNTS)
+        curve = SuccessCurve(s["success"], s["t_max"][network], lapses=False)
+        curve.learn(lengths, right, trials)
+        low, median, high = curve.capacity()
+        first, last = min(lengths), max(lengths)
         found.append(
             {"part": "longest", "network": network, "kind": kind, "value": value, "T": None}
             | {"t95": int(median), "low": int(low), "high": int(np.ceil(high))}
-            | {"below": first if grid and not enough[first] else None}
-            | {"at_least": last if enough[last] and (grid or low >= last) else None}
-            | {"trials": sum(n for _, n in tried.values())}
+            | {"below": first if median < first else None}
+            | {"at_least": last if median >= last else None}
+            | {"trials": sum(trials)}
         )
     return found
+
+
+COUNTS = ("T", "successes", "trials")
 
 
 def _length(one: Row) -> str:

@@ -6,7 +6,7 @@ import itertools
 import math
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
@@ -45,22 +45,25 @@ class SuccessCurve:
 
     The three numbers have a prior on a grid (T_half and width even in their logarithms, most weight
     on a lapse of 0), and trials turn it into a posterior. `success` is the rate asked for, `t_max`
-    the greatest length that can be tried.
+    the greatest length that can be tried. Without `lapses` only curves that begin at 1 count: too
+    few trials to exclude lapses of a twentieth would leave a capacity at 95 % without a lower end.
     """
 
-    def __init__(self, success: float, t_max: int) -> None:
+    def __init__(self, success: float, t_max: int, *, lapses: bool = True) -> None:
         if not 0 < check_number(success, "the rate of success") < 1:
             raise ValueError(
                 f"the rate of success must lie between 0 and 1, but it is {say(success)}."
             )
         success, t_max = float(success), check_count(t_max, "the greatest length", 3)
         self.success, self.t_max = success, t_max
-        halves = _lengths(t_max)
+        halves, some = _lengths(t_max), len(_LAPSES) if lapses else 1
         half, width, lapse = (
-            axis.ravel() for axis in np.meshgrid(halves, _WIDTHS, _LAPSES, indexing="ij")
+            axis.ravel() for axis in np.meshgrid(halves, _WIDTHS, _LAPSES[:some], indexing="ij")
         )
         self._half, self._width, self._lapse = half, width, lapse
-        prior = np.gradient(halves)[:, None, None] * np.ones((len(_WIDTHS), 1)) * _LAPSE_PRIOR
+        prior = (
+            np.gradient(halves)[:, None, None] * np.ones((len(_WIDTHS), 1)) * _LAPSE_PRIOR[:some]
+        )
         self._log_weight = np.log(prior.ravel())
         with np.errstate(divide="ignore", invalid="ignore"):
             odds = success / (1 - lapse - success)
@@ -469,30 +472,6 @@ _FIRST_REACH = (
 )
 
 
-def interval_after(
-    curve: SuccessCurve, tried: Mapping[int, tuple[int, int]]
-) -> tuple[float, float, float]:
-    """Return a 95 % interval of a capacity and the median, low, median, high, from a curve that has
-    learned the successes and trials at some lengths.
-
-    The ends are moved outwards to lengths that were tried. Between a length with a success and one
-    with a failure only the assumed shape of the curve determines its end; a steep one may end
-    anywhere.
-    """
-    low, median, high = curve.capacity(_SURE)
-    below = max((t for t, (right, _) in tried.items() if t <= low and right), default=1)
-    above = min(
-        (t - 1 for t, (right, n) in tried.items() if t > high and right < n),
-        default=math.floor(high),
-    )
-    # An end within a pattern of a length that was tried stays where it is.
-    return (
-        low if below == math.floor(low) else below,
-        median,
-        high if above == math.floor(high) else above,
-    )
-
-
 @dataclass(frozen=True, repr=False)
 class Capacity(Result):
     """The longest sequence that a network retrieves at a given rate."""
@@ -644,8 +623,24 @@ class Search:
         self.over = self._narrow(low, high) or low >= self.t_max or self.n_trials >= self.max_trials
 
     def _interval(self) -> tuple[float, float, float]:
-        """The interval of the capacity and the median."""
-        return interval_after(self.curve, {t: (self.right[t], n) for t, n in self.tried.items()})
+        """The interval of the capacity and the median, with the ends moved outwards to lengths that
+        were tried.
+
+        Between a length with a success and one with a failure only the assumed shape of the curve
+        determines its end; a steep one may end anywhere.
+        """
+        low, median, high = self.curve.capacity(_SURE)
+        below = max((t for t in self.tried if t <= low and self.right[t]), default=1)
+        above = min(
+            (t - 1 for t, n in self.tried.items() if t > high and self.right[t] < n),
+            default=math.floor(high),
+        )
+        # An end within a pattern of a length that was tried stays where it is.
+        return (
+            low if below == math.floor(low) else below,
+            median,
+            high if above == math.floor(high) else above,
+        )
 
     def _narrow(self, low: float, high: float) -> bool:
         """Whether an interval is as narrow as was asked for."""
