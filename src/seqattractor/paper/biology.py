@@ -74,7 +74,7 @@ FULL: dict[str, Any] = {
     "flips": RANDOM_SEQUENCES["flips"],
     "t_max": {"attractor": 200, "sparse": 1500},
     "basin_at": {"attractor": 20, "sparse": 100},
-    "lengths": {"attractor": [10, 20, 40, 60, 80], "sparse": [50, 100, 200, 400, 800]},
+    "lengths": {"attractor": [10, 20, 40, 60, 80], "sparse": [50, 100, 200, 400]},
 }
 QUICK: dict[str, Any] = {
     "N": 40,
