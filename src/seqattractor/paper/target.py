@@ -51,6 +51,7 @@ TARGETS = {
     "biology": "biology:TARGET",
     "nights": "nights:TARGET",
     "sleep": "sleep:TARGET",
+    "spikes": "spikes:TARGET",
     **{name: f"neighbours:{name}" for name in EXPERIMENTS},
 }
 NEIGHBOURS = tuple(EXPERIMENTS)
@@ -65,6 +66,7 @@ PAST_THE_PAPER = (
     "biology",
     "nights",
     "sleep",
+    "spikes",
     *NEIGHBOURS,
 )
 """These take long, so "all" leaves them out."""

@@ -2,6 +2,7 @@ from ._analysis import attractor_bars as attractor_bars
 from ._analysis import certificate_profile as certificate_profile
 from ._analysis import code_overlap as code_overlap
 from ._analysis import hidden_raster as hidden_raster
+from ._analysis import lesion_recall as lesion_recall
 from ._analysis import robustness_with_certificate as robustness_with_certificate
 from ._analysis import start_losses as start_losses
 from ._analysis import state_space as state_space
@@ -28,3 +29,4 @@ from ._replay import prediction_of_laps as prediction_of_laps
 from ._replay import replay_event as replay_event
 from ._replay import replay_p_values as replay_p_values
 from ._replay import replay_scores as replay_scores
+from ._spiking import spike_raster as spike_raster
