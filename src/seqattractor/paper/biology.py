@@ -5,7 +5,6 @@ there are, their signs and bits, low activity, no common clock, noise and delays
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -223,23 +222,6 @@ class _LongestStored(Search):
         return False
 
 
-@cache
-def _constrained(network: str) -> bool:
-    """Whether a network takes constraints."""
-    cls = {"attractor": SequenceAttractor, "sparse": SparseSequenceAttractor}[network]
-    return "constraints" in cls._get_param_names()
-
-
-def constraints_of(network: str) -> list[tuple[str, float]]:
-    """Return the kinds and values that are tried with a network."""
-    return [
-        (kind, value)
-        for kind, values in CONSTRAINTS.items()
-        if kind in ("none", "activity") or _constrained(network)
-        for value in values
-    ]
-
-
 class _Biology(Target):
     """T at 95 % and the basin against every constraint and dynamics, for two rules."""
 
@@ -248,7 +230,8 @@ class _Biology(Target):
         basins = [
             _settings(s, network, kind, value) | {"part": "basin", "t": s["basin_at"][network]}
             for network in NETWORKS
-            for kind, value in constraints_of(network)
+            for kind, values in CONSTRAINTS.items()
+            for value in values
         ]
         return basins + [
             _settings(s, network, "none", 1.0)
@@ -271,7 +254,8 @@ class _Biology(Target):
                 t_max=s["t_max"][network],
             )
             for network in NETWORKS
-            for kind, value in constraints_of(network)
+            for kind, values in CONSTRAINTS.items()
+            for value in values
         ]
 
     def settings(self, request: Request) -> dict[str, Any]:
