@@ -322,7 +322,7 @@ class _Biology(Target):
                 _draw(result, top, bottom, baseline, kind)
                 top.set_title(TITLES[kind], loc="left", fontsize="medium")
             lengths[0].set_ylabel(f"T at {s['success']:.0%}")
-            basins[0].set_ylabel("basin")
+            basins[0].set_ylabel(f"basin at T = {', '.join(map(str, s['basin_at'].values()))}")
         figure.legend(*axes[0, 0].get_legend_handles_labels(), ncols=2, loc="outside upper center")
         return figure
 
@@ -549,7 +549,7 @@ def _draw(result: Result, lengths: Axes, basins: Axes, baseline: str, kind: str)
         ax.set_xlim(-0.4, len(places) - 0.6)
         ax.grid(visible=True)
     lengths.set_yscale("log")
-    lengths.set_ylim(1, 2 * max(s["t_max"].values()))
+    lengths.set_ylim(3, 2 * max(s["t_max"].values()))
     basins.set_ylim(-0.04, 1.04)
 
 
