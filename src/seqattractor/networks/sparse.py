@@ -676,8 +676,7 @@ def _under_constraints(
         raise ValueError(
             "under these constraints no synapse of V could be "
             f"{'positive' if V.high.max() <= 0 else 'negative'}, and since hidden neurons are 0 or "
-            "1 some visible states could never be made; choose others, such as "
-            "Dale(excitatory=0.5)."
+            "1 some visible states could never be made; choose others."
         )
     reached = math.log(N * n) / -math.log1p(-share) if share < 1 else 0
     k = max(values["n_winners"], min(math.ceil(reached), M // 4))
