@@ -454,7 +454,7 @@ def paragraphs(result: Result) -> dict[str, str]:
             about = [
                 _about(result, name, kind, (baseline, s["basin_at"][name])) for name in NETWORKS
             ]
-            found[kind] = " ".join(each for each in about if each)
+            found[kind] = " ".join(each for each in about if each) or "Not measured."
     return found
 
 
