@@ -1,4 +1,4 @@
-"""docs/biology.rst: its tables and paragraphs are those of the saved results, and it shows every one
+"""docs/biology.rst: its tables and paragraphs are those of the saved results, and it shows each
 of them.
 """
 

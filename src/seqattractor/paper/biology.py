@@ -221,6 +221,9 @@ class _LongestStored(Search):
     def _narrow(self, low: float, high: float) -> bool:
         return False
 
+    def _limits(self) -> list[Any]:
+        return []  # of theory, for networks of the registry
+
 
 class _Biology(Target):
     """T at 95 % and the basin against every constraint and dynamics, for two rules."""
