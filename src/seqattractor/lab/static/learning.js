@@ -1,4 +1,5 @@
-// Learning: started, followed epoch by epoch, stopped and continued.
+// Learning: started, followed epoch by epoch, stopped and continued. The server learns; the page follows the stream of its events, draws
+// the errors of each epoch and says how it ended. The recall is asked for afterwards (recall.js).
 
 import * as api from "./api.js";
 import { showErrors } from "./charts.js";
@@ -58,7 +59,12 @@ async function follow(start, wanted) {
   lab.learnedKey = learned ? wanted : null;
   lab.canContinue = learned && end.networks.some((n) => !n.converged && n.epochs > 0);
   await refresh({ play: true });
-  if (innerWidth <= 860) $("h-recall").scrollIntoView({ behavior: calm.matches ? "auto" : "smooth" });
+  if (!isSeen($("panels")) || !isSeen($("play"))) $("recall").scrollIntoView({ behavior: calm.matches ? "auto" : "smooth" });
+}
+
+function isSeen(element) {
+  const { top, bottom } = element.getBoundingClientRect();
+  return top >= 0 && bottom <= innerHeight;
 }
 
 function addEpochs(news) {

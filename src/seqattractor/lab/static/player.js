@@ -1,4 +1,5 @@
-// Play, pause, step and scrub.
+// Play, pause, step and scrub. It moves through the moments of the scene on the stage at the chosen speed, and calls back for each; it
+// knows only how many there are. Whoever asked for little motion starts it by hand.
 
 import { $ } from "./names.js";
 
@@ -6,6 +7,7 @@ import { $ } from "./names.js";
 export class Player {
   constructor(show) {
     this.show = show;
+    this.slow = () => 1; // how many times longer than usual a step is shown
     this.steps = 1;
     this.now = 0;
     this.timer = null;
@@ -39,11 +41,11 @@ export class Player {
       this.timer = requestAnimationFrame(tick);
       const pause = 1000 / Number($("speed").value);
       if (time < next) return;
-      next = Math.max(next + pause, time);
       if (this.now >= this.steps - 1) {
         if (!this.looping) { this.pause(); return; }
         this.go(0);
       } else this.go(this.now + 1);
+      next = Math.max(next + pause * this.slow(this.now), time);
     };
     this.timer = requestAnimationFrame(tick);
   }
