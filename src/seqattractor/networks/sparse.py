@@ -239,6 +239,7 @@ class SparseSequenceAttractor(OnlineMemory):
 
     deterministic = True
     _rehearses = True
+    _leads_in = True
     _arrays: ClassVar[dict[str, str]] = {
         "U_": "float M kN",
         "V_": "float N M",
