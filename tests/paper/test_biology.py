@@ -92,7 +92,7 @@ def test_lengths_are_those_up_to_which_trials_succeed():
 @pytest.fixture
 def few(monkeypatch):
     """Fewer constraints, dynamics and sizes."""
-    monkeypatch.setattr(biology, "CONSTRAINTS", {"none": [1.0], "dilution": [0.5]})
+    monkeypatch.setattr(biology, "CONSTRAINTS", {"none": [1.0], "activity": [0.3]})
     monkeypatch.setattr(
         biology, "DYNAMICS", {"paper's": {0: {}}, "temperature": {9.0: {"temperature": 9.0}}}
     )
@@ -132,7 +132,7 @@ def test_an_interrupted_run_resumes_and_its_paragraphs_have_its_numbers(few, tmp
         tried = result.rows(part="length", network=row["network"], kind="none")
         assert row["trials"] == sum(each["trials"] for each in tried) == 3
     words = paragraphs(result)
-    assert list(words) == ["dilution", "temperature", "one by one"]
+    assert list(words) == ["activity", "temperature", "one by one"]
     [cold] = result.rows(part="longest", network="sparse", kind="paper's")
     assert cold["at_least"] == 6
     assert "and at least 6 without" in words["temperature"]
