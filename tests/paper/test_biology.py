@@ -44,6 +44,13 @@ def test_a_trial_is_what_fitting_and_recalling_by_hand_give(kind, value, constra
     assert found["basin"] == sa.basin_fraction(net, X, flips=2, rng=of_cue)
 
 
+@pytest.mark.parametrize("network", ["attractor", pytest.param("sparse", marks=pytest.mark.slow)])
+def test_every_constraint_that_is_tried_can_be_learned_under(network):
+    for kind, value in biology.constraints_of(network):
+        found = trial(0, part="length", network=network, kind=kind, value=value, t=3)
+        assert found["success"] in (True, False)
+
+
 def test_dynamics_of_a_trial_are_tried_on_one_network():
     given = {"part": "dynamics", "network": "attractor", "kind": "none", "value": 1.0, "t": 5}
     found = trial(0, **given, with_basin=True)

@@ -225,6 +225,15 @@ class _LongestStored(Search):
         return []  # of theory, for networks of the registry
 
 
+def constraints_of(network: str) -> list[tuple[str, float]]:
+    """Return the kinds and values that are tried with a network.
+
+    Hidden neurons of 0 and 1 that only excite could make no visible unit -1.
+    """
+    pairs = [(kind, value) for kind, values in CONSTRAINTS.items() for value in values]
+    return [pair for pair in pairs if (network, *pair) != ("sparse", "dale", 1.0)]
+
+
 class _Biology(Target):
     """T at 95 % and the basin against every constraint and dynamics, for two rules."""
 
@@ -233,8 +242,7 @@ class _Biology(Target):
         basins = [
             _settings(s, network, kind, value) | {"part": "basin", "t": s["basin_at"][network]}
             for network in NETWORKS
-            for kind, values in CONSTRAINTS.items()
-            for value in values
+            for kind, value in constraints_of(network)
         ]
         return basins + [
             _settings(s, network, "none", 1.0)
@@ -257,8 +265,7 @@ class _Biology(Target):
                 t_max=s["t_max"][network],
             )
             for network in NETWORKS
-            for kind, values in CONSTRAINTS.items()
-            for value in values
+            for kind, value in constraints_of(network)
         ]
 
     def settings(self, request: Request) -> dict[str, Any]:
