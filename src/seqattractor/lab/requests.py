@@ -53,6 +53,7 @@ class Limits:
     workers: int = 2  # visitors whose networks learn at the same time
     waiting: int = 40  # visitors who may wait for that
     seconds: float = 120.0  # how long one visitor's networks may learn at a time
+    again_seconds: float = 5.0  # how long epochs may be learned again, to look back at one of them
     threads: int = (
         4  # visitors for whom something else is computed at the same time, such as a recall
     )

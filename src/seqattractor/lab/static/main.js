@@ -5,6 +5,7 @@ import { busyWith, debounced } from "./busy.js";
 import { showErrors } from "./charts.js";
 import { drawCue } from "./cue.js";
 import { buildExperiments } from "./experiments.js";
+import { connectInside, redrawInside } from "./hero.js";
 import { connectLearning, learn } from "./learning.js";
 import { decode } from "./link.js";
 import { attempt, complain } from "./messages.js";
@@ -18,6 +19,7 @@ import { buildTiles, drawTiles } from "./tiles.js";
 
 function redraw() {
   redrawRecall();
+  redrawInside();
   drawCue();
   drawing.draw();
   showErrors(currentCurves());
@@ -28,6 +30,7 @@ function connect() {
   api.onForgotten(() => { lab.learnedKey = null; });
   connectLearning();
   connectRecall();
+  connectInside();
   connectShare();
   $("compare").onchange = () => { settings.compare = $("compare").checked; buildNetworks(); refresh(); };
   $("cue-again").onclick = () => { settings.cue.seed = (settings.cue.seed + 1) % 10000; refresh({ play: true }); };

@@ -12,7 +12,7 @@ import { forgetCopies, offerDownloads, updateCode } from "./share.js";
 import { loadSequence } from "./sequence.js";
 import { playStep, setSound } from "./sound.js";
 import { previewScene, recallScene, sayMoment, Stage } from "./stage.js";
-import { cueKey, cueSpec, currentCurves, ifStill, isLearned, isLoaded, lab, learnKey, ordersInUse, remember, rowOfCue, settings } from "./state.js";
+import { cueKey, cueSpec, currentCurves, ifStill, insideSpec, isChanged, isLearned, isLoaded, lab, learnKey, ordersInUse, remember, rowOfCue, settings } from "./state.js";
 import { addPromises, showAdvice, showNoVerdict, showVerdicts } from "./words.js";
 
 /** Whether the visitor asked for little motion. */
@@ -21,12 +21,17 @@ export const calm = matchMedia("(prefers-reduced-motion: reduce)");
 let proven = { radii: null }; // of the networks that have learned
 let ticket = 0; // answers to older questions are dropped
 const stage = new Stage();
+const watchers = [];
+
+/** Do something whenever another moment is shown, called with the scene (null where there is none) and its row. */
+export const watch = (action) => watchers.push(action);
 
 const player = new Player((now) => {
   stage.draw(now);
   const moment = stage.scene ? sayMoment(stage.scene, now) : "";
   $("step").value = moment;
   $("scrub").setAttribute("aria-valuetext", moment);
+  for (const action of watchers) action(stage.scene, now);
   const { material } = lab;
   if (stage.scene && material?.pitches && player.timer && $("sound").getAttribute("aria-pressed") === "true") {
     const bits = stage.scene.runs[0][stage.scene.preview ? "truth" : "bits"];
@@ -54,6 +59,7 @@ function empty(sentence) {
   $("step").value = "";
   showNoVerdict(sentence);
   $("legend-recall").hidden = true;
+  for (const action of watchers) action(null, 0);
   if (!isLoaded() || lab.cueKey !== cueKey()) lab.cueBits = null;
   drawCue();
   markView();
@@ -71,6 +77,8 @@ function dropOld(ask) {
     $("continue").hidden = true;
     $("go").textContent = "Learn and recall";
     $("go").classList.remove("quiet");
+    lab.inside = { network: 0, epoch: null, silenced: [] };
+    $("inside-note").hidden = true;
   }
   if (!isLoaded() || (!isLearned() && stage.scene && !stage.scene.preview)) clear();
 }
@@ -90,7 +98,7 @@ export async function refresh({ play = false, ask = true } = {}) {
   const orders = ordersInUse();
   const made = cueKey();
   const before = stage.scene;
-  const question = learned ? { cue: cueSpec() } : { cue: cueSpec(), sequence: settings.sequence, orders };
+  const question = learned ? { cue: cueSpec(), ...insideSpec() } : { cue: cueSpec(), sequence: settings.sequence, orders };
   const recall = () => attempt(() => api.post("recall", question), () => mine === ticket);
   const answer = await ifLong(recall, () => { if (mine === ticket) empty(learned ? "Recalling …" : whatNow()); });
   if (mine !== ticket) return;
@@ -121,7 +129,7 @@ export async function refresh({ play = false, ask = true } = {}) {
   $("legend-caught").hidden = !stage.scene.runs.some((run) => run.caught);
   offerDownloads(learned ? answer.runs.length : 0);
   markView();
-  if (learned) await showPromises(mine, stage.scene);
+  if (learned && !isChanged()) await showPromises(mine, stage.scene);
 }
 
 /** Add to the verdicts what is proven; it takes the server a moment, so it comes later. */
@@ -160,6 +168,12 @@ function markView() {
   $("dot-off").className = `dot ${shades ? "darker" : "missing"}`;
 }
 
+/** Show another step. */
+export function goTo(step) {
+  player.pause();
+  player.go(step);
+}
+
 /** Show frames, or all steps at once. */
 export function setView(raster) {
   settings.raster = raster;
@@ -189,7 +203,7 @@ export function connectRecall() {
     setSound(on);
   };
   const overlap = $("overlap");
-  const scrub = (event) => { player.pause(); player.go(stepAt(overlap, event.clientX, player.steps)); };
+  const scrub = (event) => goTo(stepAt(overlap, event.clientX, player.steps));
   overlap.onpointerdown = (event) => { overlap.setPointerCapture(event.pointerId); scrub(event); };
   overlap.onpointermove = (event) => { if (event.buttons) scrub(event); };
 }

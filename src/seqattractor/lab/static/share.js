@@ -4,7 +4,7 @@ import * as api from "./api.js";
 import { ifLong } from "./busy.js";
 import { attempt } from "./messages.js";
 import { $ } from "./names.js";
-import { cueSpec, hasResult, isLoaded, learnSpec, linkEnd, settings } from "./state.js";
+import { cueSpec, hasResult, insideSpec, isLearned, isLoaded, learnSpec, linkEnd, settings } from "./state.js";
 
 const buttons = () => document.querySelectorAll("[data-download]");
 let ticket = 0; // code for older settings is dropped
@@ -45,14 +45,15 @@ export async function updateCode() {
     return;
   }
   const wanted = keyOfCode();
-  const write = () => attempt(() => api.text("code", { ...learnSpec(), cue: cueSpec() }), () => mine === ticket);
+  const write = () => attempt(() => api.text("code", codeSpec()), () => mine === ticket);
   const code = await ifLong(write, () => { if (mine === ticket) $("code").textContent = ""; });
   if (mine !== ticket) return;
   $("code").textContent = code ?? "";
   codeKey = wanted;
 }
 
-const keyOfCode = () => JSON.stringify([learnSpec(), cueSpec()]);
+const codeSpec = () => ({ ...learnSpec(), cue: cueSpec(), ...(isLearned() ? insideSpec() : {}) });
+const keyOfCode = () => JSON.stringify(codeSpec());
 
 /** What was copied is not what is on the page any more; nor is the code what it does, once nobody asks for a new one. */
 export function forgetCopies(ask) {
@@ -67,7 +68,7 @@ export function connectShare() {
   $("code-box").ontoggle = updateCode;
   for (const button of buttons()) {
     button.onclick = () => attempt(() => api.download({
-      what: button.dataset.download, network: Number($("share-network").value), cue: cueSpec(), sequence: settings.sequence,
+      what: button.dataset.download, network: Number($("share-network").value), cue: cueSpec(), sequence: settings.sequence, ...insideSpec(),
       dark: Number(matchMedia("(prefers-color-scheme: dark)").matches),
     }));
   }
