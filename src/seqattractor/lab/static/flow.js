@@ -13,8 +13,8 @@ export function layoutOf(width, [rows, columns], count) {
   const across = Math.min(count, width < 560 ? 4 : 6);
   const down = Math.ceil(count / across);
   const left = side + width * 0.07, right = width - left;
-  const [dx, dy] = [(right - left) / across, (height - 28) / Math.max(down, 6)];
-  const top = 22 + (height - 28 - dy * down) / 2;
+  const [dx, dy] = [(right - left) / across, (height - 28) / Math.max(down + 0.5, 6)];
+  const top = 26 + (height - 28 - dy * down) / 2;
   const places = Array.from({ length: count }, (_, k) => [
     left + dx * ((Math.floor(k / down)) + 0.5),
     top + dy * ((k % down) + 0.5 + (Math.floor(k / down) % 2 ? 0.25 : -0.25)),
@@ -32,25 +32,26 @@ const between = ([x0, y0], [x1, y1], part) => [x0 + (x1 - x0) * part, y0 + (y1 -
 
 /**
  * Draw a step.
- * @param view {layout, wiring, before, after, active, each, selected, cursor, silenced}: frames as `drawFrame` takes them, whether each
- *   shown neuron is active, how many units a pixel has, and which of them is chosen, under the keyboard, or silenced
+ * @param view {layout, wiring, before, after, active, each, selected, cursor, silenced, quick}: frames as `drawFrame` takes them, whether
+ *   each shown neuron is active, how many units a pixel has, which of them is chosen, under the keyboard, or silenced, and whether the
+ *   states are there at once, since the step is too short to wait for them
  * @param part how much of the step has passed, from 0 to 1
  */
 export function drawFlow(canvas, view, part) {
   const { layout, wiring, active, each } = view;
   const context = prepare(canvas, layout.width, layout.height);
   const color = palette();
-  const [coming, going] = [Math.min(1, part / TAKES), Math.max(0, Math.min(1, (part - (1 - TAKES)) / TAKES))];
+  const coming = Math.min(1, part / TAKES), going = part < 1 ? Math.max(0, (part - 1 + TAKES) / TAKES) : 1;
   const signal = (sign) => color(sign > 0 ? "darker" : "wrong");
   context.font = "13px system-ui, sans-serif";
   context.fillStyle = color("soft");
   context.textAlign = "center";
   const middle = (frame) => frame.x + frame.width / 2;
   context.fillText("ξ(t)", middle(layout.from), 13);
-  context.fillText("ζ(t) = sign(U ξ(t))", layout.width / 2, 13);
+  context.fillText("hidden neurons ζ(t)", layout.width / 2, 13);
   context.fillText("ξ(t+1)", middle(layout.to), 13);
 
-  for (const [frame, picture, shown] of [[layout.from, view.before, true], [layout.to, view.after, going === 1]]) {
+  for (const [frame, picture, shown] of [[layout.from, view.before, true], [layout.to, view.after, view.quick || going === 1]]) {
     const source = new OffscreenCanvas(1, 1);
     drawFrame(source, frame.width, frame.height, shown ? picture : { ...picture, bits: null });
     context.fillStyle = color("paper");
@@ -68,7 +69,7 @@ export function drawFlow(canvas, view, part) {
     }
     if (view.silenced.includes(neuron)) return;
     const out = active[k] ? 1 : view.low;
-    if (!out) return; // of 0 and 1: a neuron at 0 says nothing
+    if (!out) return; // a neuron of 0 and 1 that is at 0
     for (const [unit, sign] of wiring.outputs[k]) wires.push([place, placeOf(layout.to, layout, unit, each), sign * out, going, chosen]);
   });
   context.lineCap = "round";
@@ -100,7 +101,7 @@ export function drawFlow(canvas, view, part) {
     };
     context.beginPath();
     context.arc(x, y, layout.radius, 0, 7);
-    context.fillStyle = color(coming === 1 && active[k] && !view.silenced.includes(neuron) ? "figure" : "card");
+    context.fillStyle = color((view.quick || coming === 1) && active[k] && !view.silenced.includes(neuron) ? "figure" : "card");
     context.fill();
     ring(layout.radius, "soft", 1.4);
     if (view.silenced.includes(neuron)) {

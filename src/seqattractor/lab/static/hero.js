@@ -5,13 +5,14 @@ import { unpack } from "./bits.js";
 import { drawFlow, drawWeights, layoutOf } from "./flow.js";
 import { drawMargins, marginsOf, sayMargins } from "./margins.js";
 import { attempt } from "./messages.js";
-import { $, letter } from "./names.js";
+import { $ } from "./names.js";
 import { calm, goTo, watch } from "./recall.js";
 import { drawSpace, nearest, stateSpace, stepOfSpace } from "./space.js";
-import { changed, changedSoon, insideKey, insideSpec, isLearned, lab } from "./state.js";
+import { changed, changedSoon, insideSpec, isLearned, lab, weightsKey } from "./state.js";
 
 const LONGEST = 900; // milliseconds in which a step is drawn
-const SHORTEST = 90; // where steps are shorter, they are drawn at once
+const QUICK = 300; // steps that are shorter show their outcome at once
+const SHORTEST = 90; // and even shorter ones nothing else
 
 const view = { scene: null, now: 0, cursor: null, selected: null, part: 1 };
 let wiring = null; // of the network as it is looked at: { key, neurons, inputs, outputs, hidden }
@@ -26,9 +27,10 @@ const shape = () => view.scene.shape;
 
 /** Ask for something of the network as it is looked at; null where the answer is not wanted any more. */
 async function look(path, more, wanted) {
-  const key = insideKey();
-  const still = () => isLearned() && key === insideKey() && wanted();
-  const answer = await attempt(() => api.post(path, { ...insideSpec(), ...more }), still);
+  const key = weightsKey();
+  const still = () => isLearned() && key === weightsKey() && wanted();
+  const { network, epoch } = insideSpec().inside; // the weights of a neuron that is silenced are still there
+  const answer = await attempt(() => api.post(path, { inside: { network, epoch }, ...more }), still);
   return answer && still() ? { ...answer, key } : null;
 }
 
@@ -47,8 +49,8 @@ function load(scene) {
   $("inside-hidden").hidden = !run.hidden;
   $("inside-direct").hidden = Boolean(run.hidden);
   showChoices();
-  if (run.hidden && wiring?.key !== insideKey()) loadWiring();
-  if (run.hidden && view.selected !== null && neuron?.key !== insideKey()) choose(view.selected);
+  if (run.hidden && wiring?.key !== weightsKey()) loadWiring();
+  if (run.hidden && view.selected !== null && neuron?.key !== weightsKey()) choose(view.selected);
 }
 
 async function loadWiring() {
@@ -103,7 +105,7 @@ function showChoices() {
   if (epoch !== null) parts.push(`with its weights after epoch ${epoch}`);
   if (silenced.length) parts.push(`with hidden neuron${silenced.length > 1 ? "s" : ""} ${silenced.map((j) => j + 1).join(", ")} silenced`);
   $("inside-note").hidden = !parts.length;
-  $("inside-says").textContent = `This is the recall of the network${letter(network, several ? 2 : 1, " ", "")} ${parts.join(" and ")}.`;
+  $("inside-says").textContent = `This is the recall of ${several ? `network ${"AB"[network]}` : "the network"} ${parts.join(" and ")}.`;
 }
 
 /** Give the canvases sizes that fill the width. */
@@ -126,13 +128,13 @@ function draw() {
   drawSpace($("space"), space, now, ["cue", `step ${scene.steps - scene.cueRows}`]);
   const best = nearest(space, now);
   const which = lab.material.lengths.length > 1 ? ` of sequence ${best.s + 1}` : "";
-  const words = `Nearest: ${best.sign < 0 ? "the negative of " : ""}frame ${best.f + 1}${which}, overlap ${(best.sign * best.overlap).toFixed(2)}`;
+  const words = `Nearest: ${best.sign < 0 ? "the negative of " : ""}frame ${best.f + 1}${which}, overlap ${best.sign < 0 ? "−" : ""}${best.overlap.toFixed(2)}`;
   $("space-says").value = words;
   $("space").setAttribute("aria-label", `Overlap of each step with every stored frame. ${words}.`);
 }
 
 function drawHidden(run) {
-  if (!run.hidden || !wiring || wiring.key !== insideKey() || !view.layout) return;
+  if (!run.hidden || !wiring || wiring.key !== weightsKey() || !view.layout) return;
   const { scene, now } = view;
   const { units, code } = scene;
   const picture = (t) => ({ bits: t < scene.steps ? run.bits : null, at: t * units, units, shape: shape(), code });
@@ -141,18 +143,19 @@ function drawHidden(run) {
   drawFlow($("flow"), {
     layout: view.layout, wiring, active, each: unitsPerPixel(), low: wiring.low, selected: view.selected, cursor: view.cursor,
     silenced: lab.inside.silenced, before: picture(now), after: now >= scene.cueRows - 1 ? picture(now + 1) : { ...picture(now), bits: null },
+    quick: view.quick,
   }, view.part);
   const on = active.filter(Boolean).length;
   const here = view.cursor === null ? "" : ` Neuron ${wiring.neurons[view.cursor] + 1}, ${active[view.cursor] ? "active" : "silent"}.`;
   $("flow").setAttribute("aria-label", `${on} of ${active.length} shown hidden neurons are active.${here} Arrow keys move between them, Enter chooses one.`);
   $("flow-legend").textContent = wiring.neurons.length < wiring.hidden ? `${wiring.neurons.length} of ${wiring.hidden} hidden neurons, with their strongest connections` : "all hidden neurons, with their strongest connections";
-  if (!neuron || neuron.key !== insideKey()) return;
-  const width = $("neuron-in").parentElement.clientWidth;
+  if (!neuron || neuron.key !== weightsKey()) return;
+  const width = Math.min(190, ($("neuron").clientWidth - 14) / 2);
   drawWeights($("neuron-in"), neuron.inputs, shape(), unitsPerPixel(), width);
   drawWeights($("neuron-out"), neuron.outputs, shape(), unitsPerPixel(), width);
   drawMargins($("neuron-margins"), neuron);
   const state = run.hidden.bits[now * run.hidden.units + neuron.number] === 1;
-  $("neuron-says").textContent = `Hidden neuron ${neuron.number + 1} is ${lab.inside.silenced.includes(neuron.number) ? "silenced" : state ? "active" : "silent"} at this step.`;
+  $("neuron-says").textContent = `Hidden neuron ${neuron.number + 1} is ${lab.inside.silenced.includes(neuron.number) ? "silenced: nothing of it reaches the next frame" : `${state ? "active" : "silent"} at this step`}.`;
   $("margin-says").textContent = sayMargins(neuron);
 }
 
@@ -172,6 +175,7 @@ function show(scene, now) {
     draw();
     return;
   }
+  view.quick = takes < QUICK;
   const start = performance.now();
   const tick = (time) => {
     view.part = Math.min(1, Math.max(0, (time - start) / takes));

@@ -75,7 +75,7 @@ export const isLearned = () => lab.learnedKey !== null && lab.learnedKey === lea
 /** What is changed in a network that has learned, as the server takes it. */
 export const insideSpec = () => ({ inside: { network: lab.inside.network, silenced: lab.inside.silenced, ...(lab.inside.epoch ? { epoch: lab.inside.epoch } : {}) } });
 export const isChanged = () => lab.inside.epoch !== null || lab.inside.silenced.length > 0;
-export const insideKey = () => JSON.stringify([lab.learnedKey, lab.epochs, lab.inside]);
+export const weightsKey = () => JSON.stringify([lab.learnedKey, lab.epochs, lab.inside.network, lab.inside.epoch]);
 
 /** What was said of settings, if they still stand. */
 export const ifStill = (said) => (said?.key === learnKey() ? said.words : "");
