@@ -82,6 +82,8 @@ POSTS = (
     "stop",
     "recall",
     "promise",
+    "wiring",
+    "neuron",
     "code",
     "download",
 )
@@ -164,6 +166,7 @@ def valid(rng, path):
     """A request as the page sends it."""
     sequence, cue = pick(rng, SEQUENCES), {k: CUE[k] for k in CUE if rng.random() < 0.6}
     networks = [pick(rng, NETWORKS) for _ in range(rng.integers(1, 3))]
+    inside = {"network": 0, "epoch": 2, "silenced": [0, 3]}
     what = pick(
         rng, ["sequence", "model", "gif"] if rng.random() < 0.98 else ["figure"]
     )  # which takes long
@@ -171,11 +174,14 @@ def valid(rng, path):
         "sequence": sequence,
         "learn": {"sequence": sequence, "networks": networks},
         "continue": {"epochs": 2},
-        "recall": {"cue": cue}
+        "wiring": {"inside": inside},
+        "neuron": {"neuron": 3, "inside": inside},
+        "recall": {"cue": cue, "inside": inside}
         if rng.random() < 0.5
         else {"cue": cue, "sequence": sequence, "orders": [1, 2]},
-        "code": {"sequence": sequence, "networks": networks, "cue": cue},
-        "download": {"what": what, "network": 0, "cue": cue, "sequence": sequence, "dark": 1},
+        "code": {"sequence": sequence, "networks": networks, "cue": cue, "inside": inside},
+        "download": {"what": what, "network": 0, "cue": cue, "sequence": sequence, "dark": 1}
+        | ({"inside": inside} if rng.random() < 0.3 else {}),
     }
     return copy.deepcopy(whole.get(path, {}))
 
