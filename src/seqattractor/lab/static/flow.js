@@ -42,7 +42,7 @@ export function drawFlow(canvas, view, part) {
   const context = prepare(canvas, layout.width, layout.height);
   const color = palette();
   const coming = Math.min(1, part / TAKES), going = part < 1 ? Math.max(0, (part - 1 + TAKES) / TAKES) : 1;
-  const signal = (sign) => color(sign > 0 ? "darker" : "wrong");
+  const signal = (sign) => color(sign > 0 ? "missing" : "wrong");
   context.font = "13px system-ui, sans-serif";
   context.fillStyle = color("soft");
   context.textAlign = "center";
@@ -139,7 +139,7 @@ export function drawWeights(canvas, weights, [rows, columns], each, width) {
   const context = prepare(canvas, width, height);
   const color = palette();
   const rgb = (name) => [1, 3, 5].map((k) => parseInt(color(name).slice(k, k + 2), 16));
-  const [paper, plus, minus] = ["paper", "darker", "wrong"].map(rgb);
+  const [paper, plus, minus] = ["paper", "missing", "wrong"].map(rgb);
   const largest = pixels.reduce((most, weight) => Math.max(most, Math.abs(weight)), 1e-300);
   for (let p = 0; p < patterns; p++) {
     const picture = new ImageData(columns, rows);

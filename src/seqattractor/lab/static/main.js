@@ -3,9 +3,10 @@
 import * as api from "./api.js";
 import { busyWith, debounced } from "./busy.js";
 import { showErrors } from "./charts.js";
-import { drawCue } from "./cue.js";
+import { buildCueFields, drawCue } from "./cue.js";
 import { buildExperiments } from "./experiments.js";
 import { connectInside, redrawInside } from "./hero.js";
+import { connectKeyboard } from "./keyboard.js";
 import { connectLearning, learn } from "./learning.js";
 import { decode } from "./link.js";
 import { attempt, complain } from "./messages.js";
@@ -14,8 +15,9 @@ import { buildNetworks } from "./networks.js";
 import { connectRecall, redrawRecall, refresh, setView } from "./recall.js";
 import { chooseSource, drawing, loadSequence, rereadFiles, showChoice, takeFiles } from "./sequence.js";
 import { connectShare } from "./share.js";
-import { currentCurves, entryOf, lab, onChange, settings } from "./state.js";
+import { currentCurves, entryOf, isLoaded, lab, onChange, settings } from "./state.js";
 import { buildTiles, drawTiles } from "./tiles.js";
+import { connectUndo } from "./undo.js";
 
 function redraw() {
   redrawRecall();
@@ -32,6 +34,8 @@ function connect() {
   connectRecall();
   connectInside();
   connectShare();
+  connectKeyboard();
+  connectUndo(goBackTo);
   $("compare").onchange = () => { settings.compare = $("compare").checked; buildNetworks(); refresh(); };
   $("cue-again").onclick = () => { settings.cue.seed = (settings.cue.seed + 1) % 10000; refresh({ play: true }); };
   $("cue-unpaint").onclick = () => { settings.cue.painted = []; refresh(); };
@@ -68,6 +72,18 @@ function restore() {
   if (next.source === "draw" && !drawing.restore(next.sequence)) next.source = "file";
   Object.assign(settings, next);
   return Array.isArray(learned) && learned.every((epochs) => Number.isInteger(epochs) && epochs >= 0) ? learned : null;
+}
+
+/** Take over settings as they were before. */
+function goBackTo(before) {
+  Object.assign(settings, before);
+  if (settings.source === "draw") drawing.restore(settings.sequence);
+  showChoice();
+  buildNetworks();
+  buildCueFields();
+  drawing.draw();
+  if (isLoaded()) refresh();
+  else loadSequence();
 }
 
 /** Begin with the network that the lab was opened with, if there is one, and with its sequences. */

@@ -59,7 +59,7 @@ export function drawMargins(canvas, { margins, targets }) {
   const y = (value) => TOP + ((height - TOP - BOTTOM) * (high - value)) / (high - low);
   const each = (width - LEFT - RIGHT) / margins.length;
   margins.forEach(({ value }, k) => {
-    context.fillStyle = color(value < 0 ? "wrong" : "darker");
+    context.fillStyle = color(value < 0 ? "wrong" : "missing");
     context.fillRect(LEFT + k * each, Math.min(y(0), y(value)), Math.max(1, each - (each > 4 ? 1 : 0)), Math.max(1, Math.abs(y(0) - y(value))));
   });
   context.font = "11px system-ui, sans-serif";

@@ -13,6 +13,7 @@ import { loadSequence } from "./sequence.js";
 import { playStep, setSound } from "./sound.js";
 import { previewScene, recallScene, sayMoment, Stage } from "./stage.js";
 import { cueKey, cueSpec, currentCurves, ifStill, insideSpec, isChanged, isLearned, isLoaded, lab, learnKey, ordersInUse, remember, rowOfCue, settings } from "./state.js";
+import { note } from "./undo.js";
 import { addPromises, showAdvice, showNoVerdict, showVerdicts } from "./words.js";
 
 /** Whether the visitor asked for little motion. */
@@ -88,6 +89,7 @@ export async function refresh({ play = false, ask = true } = {}) {
   dropOld(ask);
   if (!ask) return;
   remember();
+  note();
   updateCode();
   if (!isLoaded()) { // what is under way ends with a refresh of its own
     if (lab.lost) await loadSequence();
@@ -165,8 +167,10 @@ function markView() {
   const shades = Boolean(lab.material?.code) && !raster; // all steps at once show units, not pixels
   $("legend-on").textContent = shades ? "too bright" : "wrongly on";
   $("legend-off").textContent = shades ? "too dark" : "wrongly off";
-  $("dot-off").className = `dot ${shades ? "darker" : "missing"}`;
 }
+
+/** What is shown, and the row of it. */
+export const shown = () => ({ stage, now: player.now });
 
 /** Show another step. */
 export function goTo(step) {

@@ -1,11 +1,14 @@
 // The card of what to take away: a link, files, and the Python code.
 
 import * as api from "./api.js";
-import { ifLong } from "./busy.js";
+import { busyWith, ifLong } from "./busy.js";
 import { attempt } from "./messages.js";
 import { $ } from "./names.js";
+import { animationOf, posterOf } from "./poster.js";
+import { shown } from "./recall.js";
 import { cueSpec, hasResult, insideSpec, isLearned, isLoaded, learnSpec, linkEnd, settings } from "./state.js";
 
+const touch = matchMedia("(pointer: coarse)"); // elsewhere the dialog of the system is more clicks, not fewer
 const buttons = () => document.querySelectorAll("[data-download]");
 let ticket = 0; // code for older settings is dropped
 let codeKey = null; // the settings that the code does
@@ -30,9 +33,39 @@ async function copyLink() {
   await copy(location.origin + location.pathname + hash, hasResult() ? "The link is copied; it restores all settings, learns and recalls." : "The link is copied; it restores all settings.");
 }
 
+/** Give a file away in one click: to the apps of this machine, for a picture to the clipboard, or as a download. */
+async function give(blob, name) {
+  const file = new File([blob], name, { type: blob.type });
+  const about = "It is on its way.";
+  try {
+    if (touch.matches && navigator.canShare?.({ files: [file] })) {
+      await navigator.share({ files: [file], title: "seqattractor" });
+      return about;
+    }
+    if (blob.type === "image/png") {
+      await navigator.clipboard.write([new ClipboardItem({ [blob.type]: blob })]);
+      return "The picture is copied: paste it where you like.";
+    }
+  } catch (error) {
+    if (error.name === "AbortError") return ""; // the visitor thought better of it
+  }
+  api.save(blob, name);
+  return `${name} is downloaded.`;
+}
+
+/** Share what is shown, or the whole recall. */
+async function share(what) {
+  const { stage, now } = shown();
+  if (!stage.scene || stage.scene.preview) return;
+  const words = await attempt(() => busyWith(async () => (
+    what === "picture" ? give(await posterOf(stage, now), "recall.png") : give(animationOf(stage), "recall.gif"))));
+  $("share-note").textContent = words ?? "";
+}
+
 /** Offer what there is: the sequence at all times, the rest of so many networks that have learned. */
 export function offerDownloads(networks) {
   for (const button of buttons()) button.disabled = !networks && button.dataset.download !== "sequence";
+  for (const id of ["share-picture", "share-gif"]) $(id).disabled = !networks;
   $("share-which").hidden = networks < 2;
   if (networks < 2) $("share-network").value = "0";
 }
@@ -64,6 +97,8 @@ export function forgetCopies(ask) {
 /** Let the buttons work. */
 export function connectShare() {
   $("share-link").onclick = copyLink;
+  $("share-picture").onclick = () => share("picture");
+  $("share-gif").onclick = () => share("gif");
   $("copy-code").onclick = () => copy($("code").textContent, "The code is copied.");
   $("code-box").ontoggle = updateCode;
   for (const button of buttons()) {
