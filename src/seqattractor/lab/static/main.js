@@ -17,6 +17,7 @@ import { chooseSource, drawing, loadSequence, rereadFiles, showChoice, takeFiles
 import { connectShare } from "./share.js";
 import { currentCurves, entryOf, isLoaded, lab, onChange, settings } from "./state.js";
 import { buildTiles, drawTiles } from "./tiles.js";
+import { connectTour } from "./tour.js";
 import { connectUndo } from "./undo.js";
 
 function redraw() {
@@ -109,6 +110,7 @@ async function start() {
   }
   const { raster } = settings;
   buildExperiments();
+  connectTour();
   buildTiles(lab.catalogue, chooseSource);
   showChoice();
   buildNetworks();

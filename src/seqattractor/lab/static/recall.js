@@ -169,6 +169,9 @@ function markView() {
   $("legend-off").textContent = shades ? "too dark" : "wrongly off";
 }
 
+/** The recalls that are shown, of each network one; none where nothing was recalled. */
+export const runsNow = () => (stage.scene && !stage.scene.preview ? stage.scene.runs : []);
+
 /** What is shown, and the row of it. */
 export const shown = () => ({ stage, now: player.now });
 
