@@ -200,6 +200,10 @@ class Fields:
         """Return whether the field `name` has this value."""
         return self._data.get("name") == name
 
+    def is_text(self, name: str) -> bool:
+        """Return whether a field was sent with a text."""
+        return isinstance(self._data.get(name), str)
+
     def has(self, name: str) -> bool:
         """Return whether a field was sent with a value."""
         return self._data.get(name) is not None

@@ -5,6 +5,7 @@ import { busyWith, debounced } from "./busy.js";
 import { showErrors } from "./charts.js";
 import { buildCueFields, drawCue } from "./cue.js";
 import { buildExperiments } from "./experiments.js";
+import { connectFiles } from "./files.js";
 import { connectInside, redrawInside } from "./hero.js";
 import { connectKeyboard } from "./keyboard.js";
 import { connectLearning, learn } from "./learning.js";
@@ -42,7 +43,7 @@ function connect() {
   $("cue-unpaint").onclick = () => { settings.cue.painted = []; refresh(); };
   $("alert").querySelector("button").onclick = () => { lab.failure = null; complain(""); };
   $("file").onchange = () => takeFiles([...$("file").files]);
-  $("shades").onchange = rereadFiles;
+  connectFiles(rereadFiles);
   document.ondragover = (event) => { event.preventDefault(); document.body.classList.add("dragging"); };
   document.ondragleave = () => document.body.classList.remove("dragging");
   document.ondrop = (event) => {
