@@ -87,7 +87,7 @@ def test_a_wider_lab_takes_numbers_but_no_unknown_names():
 
 
 def test_every_answer_forbids_foreign_content(lab):
-    for path in ("/", "/main.js", "/api/catalogue", "/nothing"):
+    for path in ("/", "/lab.js", "/api/catalogue", "/nothing"):
         policy = httpx.get(lab[0] + path, timeout=PATIENCE).headers["content-security-policy"]
         assert "default-src 'none'" in policy
         assert "unsafe" not in policy
@@ -125,12 +125,13 @@ def test_the_page_is_light_and_loads_nothing_from_elsewhere():
         assert b"https://" not in foreign, name
 
 
-def test_unchanged_files_are_not_sent_again(lab):
-    first = httpx.get(f"{lab[0]}/style.css", timeout=PATIENCE).headers
+@pytest.mark.parametrize("name", ["style.css", "lab.js"])
+def test_unchanged_files_are_not_sent_again(lab, name):
+    first = httpx.get(f"{lab[0]}/{name}", timeout=PATIENCE).headers
     assert first["cache-control"] == "no-cache"  # but asked for again
     assert (
         httpx.get(
-            f"{lab[0]}/style.css", headers={"if-none-match": first["etag"]}, timeout=PATIENCE
+            f"{lab[0]}/{name}", headers={"if-none-match": first["etag"]}, timeout=PATIENCE
         ).status_code
         == 304
     )
@@ -165,7 +166,7 @@ def test_a_link_on_another_page_opens_the_lab(lab, site):
         ("POST", "/", {}),
         ("HEAD", "/", {}),
         ("GET", "/api/catalogue", {}),
-        ("GET", "/main.js", {}),
+        ("GET", "/lab.js", {}),
         ("POST", "/api/visit", {}),
         ("GET", "/", {"sec-fetch-dest": "iframe"}),
         ("GET", "/", {"sec-fetch-dest": "embed"}),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import mimetypes
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 
 from starlette.applications import Starlette
@@ -11,10 +12,11 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import Mount
+from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from seqattractor.lab.api import Lab
+from seqattractor.lab.bundle import SCRIPT, bundle
 from seqattractor.lab.choices import Own, as_sentence
 from seqattractor.lab.guard import HEADERS, Guard
 from seqattractor.lab.requests import Limits, Rejection
@@ -47,6 +49,7 @@ def create_app(
     app = Starlette(
         routes=[
             Mount("/api", routes=lab.routes()),
+            Route(f"/{SCRIPT}", _script(bundle().encode())),
             Mount("/", StaticFiles(packages=[("seqattractor.lab", "static")], html=True)),
         ],
         middleware=[Middleware(Guard, hosts=[*hosts], any_address=any_address)],
@@ -58,6 +61,20 @@ def create_app(
     )
     app.state.lab = lab
     return app
+
+
+def _script(content: bytes) -> Callable[[Request], Awaitable[Response]]:
+    """Return an answer to requests for the page's script, which sends it only if it is new to the
+    browser.
+    """
+    headers = {"etag": f'"{hashlib.sha256(content).hexdigest()[:32]}"'}
+
+    async def script(request: Request) -> Response:
+        if request.headers.get("if-none-match") == headers["etag"]:
+            return Response(status_code=304, headers=headers)
+        return Response(content, media_type="text/javascript", headers=headers)
+
+    return script
 
 
 async def _rejected(request: Request, error: Exception) -> Response:
