@@ -28,7 +28,7 @@ def test_the_page_is_light(open_page):
             .filter((e) => !e.name.includes("/api/")).map((e) => e.encodedBodySize)"""
     )
     assert len(loaded) <= 4  # the page, its style, its script, its icon
-    assert 0 < sum(loaded) < 150_000
+    assert 0 < sum(loaded) < 220_000
 
 
 @pytest.mark.slow  # of the clock
@@ -416,7 +416,7 @@ def test_a_recall_that_ends_in_the_negative_is_explained_and_not_green(open_page
     page.get_by_label("Random flips").fill("50")
     settled(page)
     for _ in range(20):
-        if "the negative of the stored sequence" in page.inner_text("#verdicts"):
+        if "it follows the negative of" in page.inner_text("#verdicts"):
             break
         page.click("#cue-again")
         settled(page)

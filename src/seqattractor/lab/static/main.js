@@ -13,7 +13,7 @@ import { decode } from "./link.js";
 import { attempt, complain } from "./messages.js";
 import { $ } from "./names.js";
 import { buildNetworks } from "./networks.js";
-import { connectRecall, redrawRecall, refresh, setView } from "./recall.js";
+import { connectRecall, redrawRecall, refresh, setView, shown } from "./recall.js";
 import { chooseSource, drawing, loadSequence, rereadFiles, showChoice, takeFiles } from "./sequence.js";
 import { connectShare } from "./share.js";
 import { currentCurves, entryOf, isLoaded, lab, onChange, settings } from "./state.js";
@@ -35,7 +35,7 @@ function connect() {
   connectLearning();
   connectRecall();
   connectInside();
-  connectShare();
+  connectShare(shown);
   connectKeyboard();
   connectUndo(goBackTo);
   $("compare").onchange = () => { settings.compare = $("compare").checked; buildNetworks(); refresh(); };

@@ -5,7 +5,6 @@ import { busyWith, ifLong } from "./busy.js";
 import { attempt } from "./messages.js";
 import { $ } from "./names.js";
 import { animationOf, posterOf } from "./poster.js";
-import { shown } from "./recall.js";
 import { cueSpec, hasResult, insideSpec, isLearned, isLoaded, learnSpec, linkEnd, settings } from "./state.js";
 
 const touch = matchMedia("(pointer: coarse)"); // elsewhere the dialog of the system is more clicks, not fewer
@@ -54,8 +53,7 @@ async function give(blob, name) {
 }
 
 /** Share what is shown, or the whole recall. */
-async function share(what) {
-  const { stage, now } = shown();
+async function share(what, { stage, now }) {
   if (!stage.scene || stage.scene.preview) return;
   const words = await attempt(() => busyWith(async () => (
     what === "picture" ? give(await posterOf(stage, now), "recall.png") : give(animationOf(stage), "recall.gif"))));
@@ -94,11 +92,11 @@ export function forgetCopies(ask) {
   if (!ask && codeKey !== keyOfCode()) $("code").textContent = "";
 }
 
-/** Let the buttons work. */
-export function connectShare() {
+/** Let the buttons work; `shown` gives the stage and the step that is shown. */
+export function connectShare(shown) {
   $("share-link").onclick = copyLink;
-  $("share-picture").onclick = () => share("picture");
-  $("share-gif").onclick = () => share("gif");
+  $("share-picture").onclick = () => share("picture", shown());
+  $("share-gif").onclick = () => share("gif", shown());
   $("copy-code").onclick = () => copy($("code").textContent, "The code is copied.");
   $("code-box").ontoggle = updateCode;
   for (const button of buttons()) {
