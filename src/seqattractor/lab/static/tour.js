@@ -4,7 +4,7 @@ import { prepare } from "./experiments.js";
 import { learn } from "./learning.js";
 import { $ } from "./names.js";
 import { calm, runsNow } from "./recall.js";
-import { changed, lab, settings } from "./state.js";
+import { changed, isLearned, lab, learnKey, settings } from "./state.js";
 
 /** Set up what is to be learned; what was learned before would give the answer away. */
 function setUp(what) {
@@ -13,6 +13,14 @@ function setUp(what) {
 }
 
 const walk = () => setUp({ sequence: { name: "walker" }, networks: ["attractor"] });
+
+/** Learn the walk, unless it is what was learned for the step before. */
+async function learnedWalk() {
+  if (isLearned() && learnKey() === walked) return;
+  walk();
+  await learn();
+  walked = learnKey();
+}
 const good = (k = 0) => (runsNow()[k].good ? 0 : 1);
 const cue = (what) => { Object.assign(settings.cue, what); return changed({ play: true }); };
 const inside = (what) => { Object.assign(lab.inside, { network: 0, epoch: null, silenced: [], ...what }); return changed({ play: true }); };
@@ -51,10 +59,7 @@ const STEPS = [
   },
   {
     title: "The negative",
-    before: async () => {
-      walk();
-      await learn();
-    },
+    before: learnedWalk,
     question: "Back to the walk, which the network has learned. Now every single pixel of the cue is reversed: black is white, white is black. What comes?",
     choices: ["The walk", "The negative of the walk, step by step", "Neither"],
     show: () => cue({ flips: 0, painted: Array.from({ length: lab.material.units }, (_, i) => i) }),
@@ -63,7 +68,10 @@ const STEPS = [
   },
   {
     title: "Losing neurons",
-    before: () => cue({ flips: 10, painted: [] }),
+    before: async () => {
+      await learnedWalk();
+      await cue({ start: 0, seed: 1, flips: 10, occlusion: 0, noise: 0, painted: [] });
+    },
     question: "The cue has a tenth of its pixels flipped. Now every third hidden neuron is silenced: 50 of 150 say nothing any more. Will the network still find back into the walk?",
     choices: ["Yes, without an error", "Nearly: the walk, but with wrong pixels", "No, it is lost"],
     show: () => inside({ silenced: Array.from({ length: 50 }, (_, k) => 3 * k) }),
@@ -72,7 +80,11 @@ const STEPS = [
   },
   {
     title: "Half of the learning",
-    before: () => inside({}),
+    before: async () => {
+      await learnedWalk();
+      await cue({ start: 0, seed: 1, flips: 10, occlusion: 0, noise: 0, painted: [] });
+      await inside({});
+    },
     question: () => `The network learned for ${lab.epochs[0]} epochs until it made no error. What if it had stopped after a tenth of them, at epoch ${tenth()}?`,
     choices: ["It already finds back into the walk", "It does not yet"],
     show: () => inside({ epoch: tenth() }),
@@ -83,6 +95,8 @@ const STEPS = [
 
 const tenth = () => Math.max(1, Math.round(lab.epochs[0] / 10));
 let at = 0;
+let walked = null; // the settings with which the walk was learned
+let asked = null; // those of the question
 let going = 0; // what an older step still wants to do is dropped
 
 /** Show a step and ask. */
@@ -100,6 +114,7 @@ async function begin(step) {
   const { before, question, choices } = STEPS[at];
   await before();
   if (mine !== going) return;
+  asked = learnKey();
   $("tour-question").textContent = typeof question === "function" ? question() : question;
   $("tour-choices").replaceChildren(...choices.map((words, k) => {
     const button = document.createElement("button");
@@ -113,6 +128,7 @@ async function begin(step) {
 
 /** Take a prediction and show what happens. */
 async function predict(choice) {
+  if (learnKey() !== asked) return begin(at); // the visitor has chosen something else meanwhile
   const mine = going;
   const { choices, show, outcome, why } = STEPS[at];
   const buttons = [...$("tour-choices").children];
