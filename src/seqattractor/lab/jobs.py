@@ -132,7 +132,7 @@ class Job:
                 if self._ended():
                     break
                 self._learn(k, net)
-                self.scores[k] = net.score(self.patterns_of(k))
+                self.scores[k] = net.score(self._data(k))
             self.state = "stopped" if self._ended() else "done"
         except (ValueError, TypeError) as error:  # the library's own sentences
             self.note, self.state = why_not_learned(error, self._limits.order), "failed"
@@ -159,7 +159,7 @@ class Job:
 
         if not self.chosen[k].learns:
             return
-        X = self.patterns_of(k)
+        X = self._data(k)
         if not is_learned(net):
             with suppress(
                 ConvergenceWarning
@@ -184,7 +184,7 @@ class Job:
             hidden = getattr(net, "hidden_errors_", [0])[-1]
             note_epoch(len(self.visible[k]) + 1, int(hidden), int(net.visible_errors_[-1]))
 
-    def patterns_of(self, k: int) -> Sequences:
+    def _data(self, k: int) -> Sequences:
         """Return what network `k` learns: the material, with loops closed as far as the network
         looks back.
         """

@@ -21,6 +21,7 @@ from seqattractor.lab.requests import Fields, Limits, Rejection, pack
 from seqattractor.networks.base import SequenceMemory
 from seqattractor.networks.one_hot import OneHotNetwork
 from seqattractor.networks.traits import Layer
+from seqattractor.sequences import close_loops
 
 SHOWN = 48  # hidden neurons on the page at a time
 _STRONGEST = 3  # connections of each of them, in either direction
@@ -94,7 +95,8 @@ def _at_epoch(job: Job, k: int, epoch: int, limits: Limits) -> SequenceMemory:
         raise Rejection(409, "This network was not learned epoch by epoch.")
     if epoch > len(errors):
         raise Rejection(400, f"The network has learned {len(errors)} epochs; choose one of them.")
-    net = job.chosen[k].make(job.material.data, on_conflict="raise")
+    choice, data = job.chosen[k], job.material.data
+    net = choice.make(data, on_conflict="raise")
     again: list[int] = []
     deadline = time.monotonic() + limits.again_seconds
 
@@ -103,7 +105,7 @@ def _at_epoch(job: Job, k: int, epoch: int, limits: Limits) -> SequenceMemory:
         return number >= epoch or time.monotonic() > deadline
 
     with suppress(ConvergenceWarning):
-        net.fit(job.patterns_of(k), callback=note_epoch)
+        net.fit(close_loops(data, order=choice.settled_order(data)), callback=note_epoch)
     if len(again) < epoch:
         raise Rejection(
             413, f"Learning {epoch} epochs again takes the lab too long; choose an earlier one."
