@@ -3,7 +3,8 @@ package.
 
 Weights are in steps of eta, margins and sizes too, and all of them are multiples of 2**-24. What is
 left to chance comes from numpy's generators, in a fixed order: first what is drawn for each layer,
-constraint by constraint, then what is drawn in each epoch, neuron by neuron.
+constraint by constraint, then what is drawn in each epoch, neuron by neuron and with a generator
+for each layer.
 """
 
 import math
@@ -87,7 +88,9 @@ class Layer:
                 w = self.W[i][j]
                 if self.spacing:
                     below = math.floor(w / self.spacing)
-                    w = (below + (rng.random() < w / self.spacing - below)) * self.spacing
+                    w = (
+                        below + (rng.random(dtype=np.float32) < w / self.spacing - below)
+                    ) * self.spacing
                 if self.low[i][j] > -math.inf:
                     w = max(w, math.ceil(self.low[i][j] / level - 2**-20) * level)
                 if self.high[i][j] < math.inf:
@@ -132,15 +135,15 @@ def learn(pairs, U, V, z_of, *, kappa, rules, constraints, seed, epochs, N, thet
     one = [1] if bias else []
     found = []
     for epoch in range(1, epochs + 1):
-        rng = np.random.default_rng([*seed, 2, epoch])
+        rngs = [np.random.default_rng([*seed, 2 + which, epoch]) for which in (0, 1)]
         hidden = visible = 0
         for x, x_next in pairs:
             y = list(x)
             if made[0] is not None:
                 if z_of is not None:
-                    hidden += made[0].learn(list(x) + one, z_of(x_next), theta, rng)
+                    hidden += made[0].learn(list(x) + one, z_of(x_next), theta, rngs[0])
                 y = [sign(dot(row, list(x) + one) - theta) for row in made[0].W]
-            visible += made[1].learn(y + one, x_next, 0.0, rng)
+            visible += made[1].learn(y + one, x_next, 0.0, rngs[1])
         found.append((hidden, visible))
         if found[-1] == (0, 0):
             break

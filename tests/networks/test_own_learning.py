@@ -107,15 +107,75 @@ def test_the_engine_that_learns_is_shown():
     assert sa.SequenceAttractor(rule=R.ThreeFactor(), constraints=[]).engine_ == "exact"
     assert sa.SequenceAttractor(engine="reference").engine_ == "reference"
     assert sa.VisibleNetwork(leak=0.5).engine_ == "reference"
+    obey = [C.Dilution(0.5), C.Levels(3)]
+    net = fit_quietly(sa.SequenceAttractor(10, max_epochs=5, constraints=obey), X)
+    assert net.engine_ == "exact"
     for how in (
         {"rule": OwnH()},
         {"rule": R.Hebbian()},
         {"rule": (R.ThreeFactor(), R.Hebbian())},
-        {"constraints": [C.Dilution(0.5)]},
+        {"rule": OwnH(), "constraints": obey},
+        {"engine": "reference", "constraints": obey},
     ):
         net = fit_quietly(sa.SequenceAttractor(10, max_epochs=5, **how), X)
         assert net.engine_ == "reference"
         assert "reference, a plain loop" in net._repr_html_()
+
+
+# -- the kernel ----------------------------------------------------------------------------------
+
+
+@settings(max_examples=80)
+@given(
+    found=sequences(),
+    chosen=st.lists(
+        st.sampled_from(sorted(CONSTRAINTS)), min_size=1, max_size=4, unique_by=lambda each: each[0]
+    ),
+    cls=st.sampled_from([sa.SequenceAttractor, sa.FixedHiddenNetwork, sa.VisibleNetwork]),
+    bias=st.booleans(),
+    order=st.integers(1, 2),
+    kappa=st.sampled_from([0.1, 1.0, 2.5]),
+    eta=st.sampled_from([1e-3, 0.07, 0.3]),
+    theta=st.sampled_from([0.0, 0.4]),
+    M=st.integers(1, 70),
+    seed=st.integers(0, 999),
+)
+def test_under_constraints_the_kernel_learns_as_the_plain_loop_does(
+    found, chosen, cls, bias, order, kappa, eta, theta, M, seed
+):
+    how = {"bias": bias, "order": order, "kappa": kappa, "eta": eta, "max_epochs": 12}
+    if cls is not sa.VisibleNetwork:
+        how |= {"n_hidden": M, "input_threshold": theta}
+    how["constraints"] = [CONSTRAINTS[each] for each in chosen]
+    found = [x for x in found if len(x) > order] or [np.ones((3, 4), dtype=np.int8)]
+    compiled, plain = (
+        fit_quietly(cls(engine=engine, random_state=seed, **how), found)
+        for engine in ("exact", "reference")
+    )
+    assert (compiled.engine_, plain.engine_) == ("exact", "reference")
+    assert_equal(compiled, plain)
+    for name, array in weights(compiled).items():  # zeros have no sign
+        assert array.tobytes() == getattr(plain, name).tobytes()
+
+
+def test_a_constraint_of_ones_own_is_for_the_kernel_too():
+    class Ring(C.Constraint):
+        """Synapses from neurons nearby only."""
+
+        def bounds(self, shape, unit, cells, rng):
+            far = np.abs(np.subtract.outer(np.arange(shape[0]), np.arange(shape[1]))) > 30
+            return np.where(far, 0, -np.inf), np.where(far, 0, np.inf)
+
+        def decay(self):
+            return 1e-4
+
+    nets = [
+        fit_quietly(sa.VisibleNetwork(constraints=[Ring()], random_state=0, engine=engine), X)
+        for engine in ("exact", "reference")
+    ]
+    assert nets[0].engine_ == "exact"
+    assert_equal(*nets)
+    assert nets[0].W_[0, 31:].any() == np.False_
 
 
 # -- against the oracle ----------------------------------------------------------------------------

@@ -1,5 +1,5 @@
-"""The two ways to learn by the paper's rule, by name; both give the same result. Other rules, and
-constraints, have the plain loop.
+"""The two ways to learn by the paper's rule, by name; both give the same result. Other rules have
+the plain loop.
 
 A module of its own, so that only networks that learn by an engine import one.
 """
@@ -38,7 +38,8 @@ def learn(
     if problem.own is not None:
         from seqattractor.engine import own_learning
 
-        return own_learning.learn(problem, callback=callback)
+        compiled = engine == "exact" and problem.own.by_the_papers_rule and has_kernels()
+        return own_learning.learn(problem, compiled=compiled, callback=callback)
     # One presentation does not pay for comparing every two transitions, as learned targets need it.
     once = problem.max_epochs == 1 and (problem.feedback is not None or len(problem.inputs) < FEW)
     if once or engine == "reference" or not has_kernels():

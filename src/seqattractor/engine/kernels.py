@@ -721,6 +721,15 @@ learn_weights = Kernel(
     "where code_width == 0 or column <= code_width - m",
 )
 
+# The paper's rule under constraints on synapses (csrc/constrained.h)
+learn_constrained = Kernel(
+    "learn_constrained",
+    "out weights: float64[m, N]; low, high: float64[m, synapses]; settled: bool[m]; out updates: "
+    "int64[m]",
+    "x: float64[n, N]; targets: int8[n, m]; out codes: int8[n, coded]; rng: Generator",
+    "spacing, left, kappa, theta: float; where synapses <= N; where coded in (0, m)",
+)
+
 # Learned targets (csrc/learned_targets.h)
 learn_targets = Kernel(
     "learn_targets",

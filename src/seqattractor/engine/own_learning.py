@@ -1,8 +1,9 @@
-"""The plain online loop for rules other than the paper's, and for constraints on synapses.
+"""Rules other than the paper's, and constraints on synapses: learning on the weights.
 
-Weights are in steps of eta on the grid of `engine.grid`, as everywhere: steps are rounded to it,
-and so are bounds, levels and what a decay leaves. So sums are exact, and only what a rule computes
-itself can differ between machines.
+The plain loop has all of them. A kernel in C has the paper's rule under constraints, and makes the
+same updates, bit for bit. Weights are in steps of eta on the grid of `engine.grid`, as everywhere:
+steps are rounded to it, and so are bounds, levels and what a decay leaves. So sums are exact, and
+only what a rule computes itself can differ between machines.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.linalg.blas import dger
 
 from seqattractor.engine.grid import STEP, on_grid
+from seqattractor.engine.kernels import learn_constrained
 from seqattractor.engine.problem import (
     Floats,
     Learned,
@@ -22,20 +24,27 @@ from seqattractor.engine.problem import (
     ProgressCallback,
     repeat,
 )
+from seqattractor.engine.synapses import Synapses
 from seqattractor.rule import field, hidden_state
+from seqattractor.sequences import Patterns
+from seqattractor.sequences._patterns import pieces
 
 _SOME = 0.15  # of the neurons: with more, it is quicker to go through all of them
-_HAIR = 2.0**-20  # of a level, by which a bound may be rounded off
 _LARGEST = 2.0**60  # of a weight, in steps of eta; what is stored must be far below
+_AT_ONCE = 2**25  # weights that the kernel visits in a call: Ctrl-C gets through between two
 
 
-def learn(problem: Problem, *, callback: ProgressCallback | None = None) -> Learned:
+def learn(
+    problem: Problem, *, compiled: bool = False, callback: ProgressCallback | None = None
+) -> Learned:
     """Learn U and V, only V, or V of a network without hidden neurons.
 
     Parameters
     ----------
     problem : Problem
         With `Problem.own`. Its weights may be overwritten.
+    compiled : bool
+        Whether the kernel learns, which has the paper's rule only.
     callback : callable, optional
         See `ProgressCallback`.
 
@@ -59,25 +68,43 @@ def learn(problem: Problem, *, callback: ProgressCallback | None = None) -> Lear
         raise ValueError(
             "kappa must be at least 2**-24 of eta: rules see margins in units of kappa."
         )
-    x, x_next = problem.inputs.astype(np.float64), problem.targets.astype(np.float64)
+    x: Any = problem.inputs.astype(np.float64)
+    x_next = problem.targets.astype(np.float64)
     z, theta, epochs = problem.hidden_targets, problem.input_threshold, own.epoch
+    seen = problem.seen(x)
     V = _Layer(problem, own, problem.V, 1)
     U = None if problem.U is None else _Layer(problem, own, problem.U, 0, theta)
 
-    def present(t: int, rng: np.random.Generator) -> tuple[int, int]:
-        seen = problem.seen(x[t])
+    def present(t: int, rngs: list[np.random.Generator]) -> tuple[int, int]:
         if U is None:
-            return 0, V.learn(seen, x_next[t], rng)
-        hidden = 0 if z is None else U.learn(seen, z[t], rng)
-        y = hidden_state(U.weights, seen, theta)  # eq. (7)
-        return hidden, V.learn(problem.seen(y), x_next[t], rng)
+            return 0, V.learn(seen[t], x_next[t], rngs[1])
+        hidden = 0 if z is None else U.learn(seen[t], z[t], rngs[0])
+        y = hidden_state(U.weights, seen[t], theta)  # eq. (7)
+        return hidden, V.learn(problem.seen(y), x_next[t], rngs[1])
+
+    def present_all(rngs: list[np.random.Generator]) -> tuple[int, int]:
+        """Present all transitions to U, then to V, with the codes that U had at each."""
+        hidden, y = 0, seen
+        if U is not None:
+            hidden, codes = (
+                (0, hidden_state(U.weights, seen, theta))
+                if z is None
+                else U.learn_all(seen, z, rngs[0], coded=True)
+            )
+            y = problem.seen(codes)
+        return hidden, V.learn_all(y, problem.targets, rngs[1])[0]
 
     def epoch() -> tuple[int, int]:
         nonlocal epochs
         epochs += 1
-        rng = np.random.default_rng([*own.seed, 2, epochs])
+        # One for each layer: U does not depend on V.
+        rngs = [np.random.default_rng([*own.seed, 2 + which, epochs]) for which in (0, 1)]
         with np.errstate(over="ignore", invalid="ignore"):
-            hidden, visible = np.sum([present(t, rng) for t in range(len(x))], axis=0).tolist()
+            if compiled:
+                hidden, visible = present_all(rngs)
+            else:
+                each = [present(t, rngs) for t in range(len(x))]
+                hidden, visible = np.sum(each, axis=0).tolist()
         for layer in (U, V):
             if layer is not None and not np.abs(layer.weights).max(initial=0.0) < _LARGEST:
                 raise ValueError(
@@ -87,6 +114,9 @@ def learn(problem: Problem, *, callback: ProgressCallback | None = None) -> Lear
         return hidden, visible
 
     errors = repeat(epoch, problem.max_epochs, callback)
+    for layer in (U, V):
+        if layer is not None:
+            layer.weights += 0.0  # no -0.0, which BLAS may make or not
     return Learned(V.weights, errors, None if U is None else U.weights)
 
 
@@ -103,27 +133,13 @@ class _Layer:
         shape, rng = self.synapses.shape, np.random.default_rng([*own.seed, which])
         unit = self.kappa / np.sqrt(shape[1])
         first = which == 0 or problem.U is None
-        self.constrained = bool(own.constraints)
-        self.spacing, self.left = 0.0, 1.0
-        if not self.constrained:
-            return
-        low, high = np.full(shape, -np.inf), np.full(shape, np.inf)
-        for each in own.constraints:
-            lowest, highest = each.bounds(shape, unit, own.cells if first else shape[1], rng)
-            if spacing := each.spacing(unit):
-                self.spacing = max(STEP, float(on_grid(spacing)))
-                lowest, highest = (bound * (self.spacing / spacing) for bound in (lowest, highest))
-            low, high = np.maximum(low, lowest), np.minimum(high, highest)
-            self.left *= 1.0 - each.decay()
-            if low.shape != shape or not ((low <= 0) & (high >= 0)).all():
-                raise ValueError(
-                    f"{type(each).__name__}.bounds must return two arrays that numpy broadcasts to "
-                    f"the shape {shape} of the weights, with 0 between them."
-                )
-        level = self.spacing or STEP  # bounds are whole levels; 0.0 in place of -0.0
-        self.low = np.ceil(low / level - _HAIR) * level + 0.0
-        self.high = np.floor(high / level + _HAIR) * level + 0.0
-        self.constrain(slice(None), rng)
+        self.obey: Synapses | None = None
+        self.settled = np.zeros(shape[0], dtype=np.bool_)
+        self.seen: NDArray[Any] | None = None
+        if own.constraints:
+            cells = own.cells if first else shape[1]
+            self.obey = Synapses.obeying(own.constraints, shape, unit, cells, rng, STEP)
+            self.constrain(slice(None), rng)
 
     def learn(self, x: NDArray[Any], target: NDArray[Any], rng: np.random.Generator) -> int:
         """Learn one transition; returns the number of errors."""
@@ -131,27 +147,44 @@ class _Layer:
         errors = np.count_nonzero(self._answer("is_error", self.rule.is_error(margin), margin))
         step = on_grid(self._answer("step", self.rule.step(margin, rng), margin))
         changed: Any = np.flatnonzero(step)
-        if self.left < 1:
-            self.synapses[...] = on_grid(self.synapses * self.left)
+        left = self.obey.left if self.obey else 1.0
+        if left < 1:
+            self.synapses[...] = on_grid(self.synapses * left)
         # Eqs. (6) and (9); for many neurons BLAS adds the outer product in place.
         if len(changed) > _SOME * len(step):
             dger(1.0, x, step * target, a=self.weights.T, overwrite_a=True)
         else:
             self.weights[changed] += np.outer((step * target)[changed], x)
-        if self.constrained:
-            self.constrain(slice(None) if self.left < 1 else changed, rng)
+        self.constrain(slice(None) if left < 1 else changed, rng)
         return int(errors)
 
-    def constrain(self, rows: Any, rng: np.random.Generator) -> None:
-        """Bring the synapses of some neurons to what is possible; between two levels chance
-        decides.
+    def learn_all(
+        self, x: NDArray[Any], targets: Patterns, rng: np.random.Generator, *, coded: bool = False
+    ) -> tuple[int, Patterns]:
+        """Learn all transitions by the paper's rule in C; returns the number of errors, and the
+        states that neurons had, if these are codes.
         """
-        weights = self.synapses[rows]
-        if self.spacing:
-            levels = weights / self.spacing
-            below = np.floor(levels)
-            weights = (below + (rng.random(levels.shape) < levels - below)) * self.spacing
-        self.synapses[rows] = np.clip(weights, self.low[rows], self.high[rows])
+        assert self.obey is not None
+        low, high, spacing, left = vars(self.obey).values()
+        (n, _), m = x.shape, len(self.weights)
+        if self.seen is None or not np.array_equal(x, self.seen):
+            self.settled[:] = False  # else a neuron without an error in an epoch has none again
+        self.seen, updates = x, np.zeros(m, dtype=np.int64)
+        codes = np.empty((n, m if coded else 0), dtype=np.int8)
+        inputs, targets = np.asarray(x, np.float64, order="C"), np.ascontiguousarray(targets)
+        layer = (self.weights, low, high, self.settled, updates)
+        for some in pieces(n, _AT_ONCE // self.weights.size):
+            learn_constrained(
+                *(*layer, inputs[some], targets[some], codes[some], rng),
+                *(spacing, left, self.kappa, self.theta),
+            )
+        self.settled = (updates == 0) & (left == 1)
+        return int(updates.sum()), codes
+
+    def constrain(self, rows: Any, rng: np.random.Generator) -> None:
+        """Bring the synapses of some neurons to what is possible."""
+        if self.obey is not None:
+            self.synapses[rows] = self.obey.possible(self.synapses[rows], rows, rng)
 
     def _answer(self, method: str, answer: Any, margin: Floats) -> NDArray[Any]:
         """Return what a rule has answered, if it is a finite number for each neuron."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from seqattractor.constraints import Constraint
 from seqattractor.rule import with_constant
-from seqattractor.rules import Rule
+from seqattractor.rules import Rule, ThreeFactor
 from seqattractor.sequences import Patterns
 
 Floats = NDArray[np.float64]
@@ -102,6 +102,11 @@ class OwnLearning:
     """Epochs before."""
     cells: int
     """N: inputs of the first layer hold the patterns of so many neurons."""
+
+    @property
+    def by_the_papers_rule(self) -> bool:
+        """Whether both rules are the paper's, so that constraints are all that differs."""
+        return all(type(rule) is ThreeFactor for rule in self.rules)
 
 
 @dataclass(frozen=True)

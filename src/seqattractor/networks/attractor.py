@@ -108,9 +108,9 @@ class SequenceAttractor(OnlineMemory):
     random_state : int, Generator or None
         Where the random weights come from.
     engine : {"exact", "reference"}
-        The compiled integer engine, or the plain loop. Both learn the same weights, to the last
-        bit. The exact engine has the paper's rule only: other rules, and constraints, are always
-        learned by a plain loop, and `engine_` says so.
+        The compiled engine, or the plain loop. Both learn the same weights, to the last bit, under
+        constraints, too. The exact engine has the paper's rule only: other rules are always learned
+        by a plain loop, and `engine_` says so.
     n_jobs : int, optional
         How many threads the exact engine uses; -1 for all cores.
     warm_start : bool

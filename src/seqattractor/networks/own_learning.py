@@ -64,7 +64,7 @@ def kappa_of(rule: Rule, kappa: float) -> float | None:
 
 def engine_of(net: Any) -> str:
     """Return the name of the engine that learns: "exact" or "reference"."""
-    return "reference" if _differs(net) or not has_kernels() else str(net.engine)
+    return "reference" if not _has_papers_rule(net) or not has_kernels() else str(net.engine)
 
 
 def is_local(net: Any) -> bool | None:
@@ -175,8 +175,11 @@ def _constraints_of(net: Any) -> tuple[Constraint, ...]:
 
 
 def _differs(net: Any) -> bool:
-    ours = all(type(rule) is ThreeFactor for rule in rules_of(net))
-    return not ours or bool(_constraints_of(net))
+    return not _has_papers_rule(net) or bool(_constraints_of(net))
+
+
+def _has_papers_rule(net: Any) -> bool:
+    return all(type(rule) is ThreeFactor for rule in rules_of(net))
 
 
 def _read_number(text: str) -> int | float:

@@ -1,4 +1,4 @@
-/* States of -1 or 0 and +1 in bits, and vectors of eight numbers of 64 bits: what kernels have in common. */
+/* States of -1 or 0 and +1 in bits, vectors of eight numbers of 64 bits, and chance: what kernels have in common. */
 #include "lanes.h"
 
 #ifndef SEQATTRACTOR_BITS_H
@@ -74,5 +74,31 @@ INLINE void load_columns(Eight *block, const double *const *rows, int some, int6
                 block[k] = (Eight){0};
     TURN(block)
 }
+
+#define PARTIAL_SUMS 16 /* partial sums, so that an addition need not wait for the one before */
+
+INLINE double dot(const double *a, const double *b, int64_t n)
+{
+    double sums[PARTIAL_SUMS] = {0}, total = 0;
+    int64_t i = 0;
+    for (; i + PARTIAL_SUMS <= n; i += PARTIAL_SUMS)
+        for (int k = 0; k < PARTIAL_SUMS; k++)
+            sums[k] += a[i + k] * b[i + k];
+    for (int k = 0; k < PARTIAL_SUMS; k++)
+        total += sums[k];
+    for (; i < n; i++)
+        total += a[i] * b[i];
+    return total;
+}
+
+/* A generator of random numbers, as numpy lays it out (numpy/random/bitgen.h). */
+typedef struct {
+    void *state;
+    uint64_t (*next_uint64)(void *state);
+    uint32_t (*next_uint32)(void *state);
+} Generator;
+
+/* A random number from 0 to below 1, as Generator.random draws it in single precision. */
+INLINE float draw_real(const Generator *rng) { return (float)(rng->next_uint32(rng->state) >> 8) * (1.0f / 16777216.0f); }
 
 #endif

@@ -29,6 +29,7 @@
 #include "weights.h"
 #include "firing.h"
 #include "least_squares.h"
+#include "constrained.h"
 
 #define T INTEGER(BITS)
 #define BITS 32

@@ -1,21 +1,5 @@
 /* Recursive least squares inside a running rate network (zoo/pinned.py has the equations). */
-#include "lanes.h"
-
-#define PARTIAL_SUMS 16 /* partial sums, so that an addition need not wait for the one before */
-
-INLINE double KERNEL(dot)(const double *a, const double *b, int64_t n)
-{
-    double sums[PARTIAL_SUMS] = {0}, total = 0;
-    int64_t i = 0;
-    for (; i + PARTIAL_SUMS <= n; i += PARTIAL_SUMS)
-        for (int k = 0; k < PARTIAL_SUMS; k++)
-            sums[k] += a[i + k] * b[i + k];
-    for (int k = 0; k < PARTIAL_SUMS; k++)
-        total += sums[k];
-    for (; i < n; i++)
-        total += a[i] * b[i];
-    return total;
-}
+#include "bits.h"
 
 /* Set k to P r over the first m inputs, let P (stride, stride) learn of them, and return c = 1 / (1 + r . k). */
 static double KERNEL(follow)(double *restrict P, int64_t stride, const double *restrict r, double *restrict k, int64_t m)
@@ -83,7 +67,7 @@ EXPORT int64_t KERNEL(run_pinning)(int64_t N, int64_t m, int64_t steps, int64_t 
         for (int64_t i = 0; i < N; i++)
             r[i] = 1 / (1 + exp(-x[i]));
         for (int64_t i = 0; i < N; i++)
-            field[i] = KERNEL(dot)(J + i * N, r, N);
+            field[i] = dot(J + i * N, r, N);
         if (t < 0 || t >= taught)
             continue;
         for (int64_t a = 0; a < m; a++)

@@ -23,13 +23,6 @@ typedef struct {
     double homeostasis, redraw_above;
 } SparseRule;
 
-/* A generator of random numbers, as numpy lays it out (numpy/random/bitgen.h). */
-typedef struct {
-    void *state;
-    uint64_t (*next_uint64)(void *state);
-    uint32_t (*next_uint32)(void *state);
-} Generator;
-
 INLINE int64_t words_of(int64_t count) { return (count + BLOCK - 1) / BLOCK; }
 INLINE int64_t padded(int64_t count) { return words_of(count) * BLOCK; }
 INLINE int64_t row_of(int64_t count) { return padded(count) + BLOCK / 2; }
