@@ -46,6 +46,7 @@ def test_the_keyboard_skips_the_settings_plays_and_steps(open_page):
     assert page.get_attribute("#play", "aria-label") == "Play"
 
 
+@pytest.mark.slow
 def test_painting_and_other_changes_are_undone_and_done_again(open_page):
     page = open_page(reduced_motion="reduce")
     learn(page)
@@ -144,6 +145,7 @@ def recalled(page):
     return net.fit(sequence).recall(cue, steps=int(page.get_attribute("#scrub", "max")))
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_a_picture_is_copied_and_a_gif_given_in_one_click(open_page):
     page = open_page(permissions=["clipboard-read", "clipboard-write"], reduced_motion="reduce")
@@ -279,6 +281,7 @@ def test_the_tour_asks_first_and_explains_what_has_happened(open_page):
     assert focused(page) == "tour-start"
 
 
+@pytest.mark.slow
 def test_the_tour_begins_with_a_question_and_can_be_left(open_page):
     page = open_page(reduced_motion="reduce")
     page.click("#tour-start")

@@ -159,6 +159,7 @@ def drawn(page, canvas):
     return page.evaluate("(id) => document.getElementById(id).toDataURL()", canvas)
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 @NEEDS_BROWSER[1]
 def test_a_neuron_is_clicked_silenced_and_woken(open_page):
@@ -178,6 +179,13 @@ def test_a_neuron_is_clicked_silenced_and_woken(open_page):
     assert page.is_visible("#neuron")
     number = int(page.input_value("#neuron-number"))
     assert page.inner_text("#neuron-says").startswith(f"Hidden neuron {number} is ")
+    page.click("#view-frames")
+    page.locator("[data-panel=hidden]").click(position={"x": 3, "y": 3})  # the first of all
+    settled(page)
+    assert page.input_value("#neuron-number") == "1"
+    page.fill("#neuron-number", str(number))
+    page.keyboard.press("Tab")
+    settled(page)
     least = float(re.search(r"the least is ([\d.]+)", page.inner_text("#margin-says")).group(1))
     assert least >= 1  # it has learned, with the margin
     whole = page.inner_text("#verdicts")

@@ -83,6 +83,7 @@ def test_music_is_read_with_its_notes_and_can_be_heard(visitor):
         assert "pitches" in answer.json()["error"]
 
 
+@pytest.mark.slow
 def test_a_recording_is_read_in_time_bins(visitor, tmp_path):
     pytest.importorskip("pynwb", reason="NO PYNWB: pip install pynwb")
     from nwb_files import UNITS, empty_session, spike_times, write_session
@@ -200,6 +201,7 @@ def test_photos_are_shrunk_before_they_are_sent(open_page):
     assert np.allclose(middle, [16 + 8 * k for k in range(2)], atol=1.5)
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 @NEEDS_BROWSER[1]
 def test_the_threshold_slider_reads_the_file_again(open_page):

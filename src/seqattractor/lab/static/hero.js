@@ -6,7 +6,7 @@ import { drawFlow, drawWeights, layoutOf } from "./flow.js";
 import { drawMargins, marginsOf, sayMargins } from "./margins.js";
 import { attempt } from "./messages.js";
 import { $ } from "./names.js";
-import { calm, goTo, watch } from "./recall.js";
+import { calm, goTo, shown, watch } from "./recall.js";
 import { drawSpace, nearest, stateSpace, stepOfSpace } from "./space.js";
 import { changed, changedSoon, insideSpec, isLearned, lab, weightsKey } from "./state.js";
 
@@ -157,6 +157,7 @@ function drawHidden(run) {
   const state = run.hidden.bits[now * run.hidden.units + neuron.number] === 1;
   $("neuron-says").textContent = `Hidden neuron ${neuron.number + 1} is ${lab.inside.silenced.includes(neuron.number) ? "silenced: nothing of it reaches the next frame" : `${state ? "active" : "silent"} at this step`}.`;
   $("margin-says").textContent = sayMargins(neuron);
+  $("neuron-from").textContent = run.order > 1 ? `the last ${run.order} frames, the newest on the right` : "the frame";
 }
 
 /** Show a moment: a step that was taken by itself, or alone, is drawn as it happens. */
@@ -213,6 +214,14 @@ function at(event) {
   return away[k] < view.layout.radius * 2.2 ? k : null;
 }
 
+/** The hidden neuron at a place of the panel with all of them; null beside them. */
+function unitAt({ canvas, shape: [rows, columns], run }, event) {
+  const box = canvas.getBoundingClientRect();
+  const [x, y] = [(event.clientX - box.left) / box.width, (event.clientY - box.top) / box.height];
+  const unit = Math.floor(y * rows) * columns + Math.floor(x * columns);
+  return unit < run.hidden.units ? unit : null;
+}
+
 function onKey(event) {
   if (!wiring || !view.layout) return;
   const { places } = view.layout;
@@ -246,6 +255,15 @@ export function connectInside() {
   flow.onmousemove = (event) => { flow.style.cursor = at(event) === null ? "" : "pointer"; };
   flow.onkeydown = onKey;
   flow.onblur = () => { view.cursor = null; draw(); };
+  $("panels").addEventListener("click", (event) => {
+    const { stage } = shown();
+    const panel = stage.panels.find(({ canvas, kind }) => canvas === event.target && kind === "hidden");
+    if (!panel || stage.raster || panel.run !== runNow()) return;
+    const number = unitAt(panel, event);
+    if (number === null) return;
+    choose(number);
+    $("inside").scrollIntoView({ block: "nearest", behavior: calm.matches ? "auto" : "smooth" });
+  });
   $("neuron-number").onchange = () => {
     const number = Number($("neuron-number").value);
     if (Number.isInteger(number) && number >= 1 && number <= Number($("neuron-number").max)) choose(number - 1);
