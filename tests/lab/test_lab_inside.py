@@ -8,6 +8,7 @@ import re
 import numpy as np
 import pytest
 from test_lab_page import recalls
+from test_lab_shown import X, link
 
 import lab_browser
 import lab_server
@@ -21,8 +22,6 @@ lab, visitor = lab_server.lab, lab_server.visitor
 chromium, open_page = lab_browser.chromium, lab_browser.open_page
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-
-X = sa.datasets.random_periodic(12, 40, rng=3)
 
 
 def learned(epochs=None):
@@ -236,20 +235,31 @@ def test_epochs_are_scrubbed_and_the_state_space_follows_the_recall(open_page):
 @pytest.mark.browser
 @NEEDS_BROWSER[1]
 def test_the_negative_stands_in_the_state_space(open_page):
-    page = open_page(reduced_motion="reduce")
-    page.click("[data-source=random]")
-    learn(page)
-    page.get_by_label("Random flips").fill("50")
-    settled(page)
-    for _ in range(20):
-        if "it follows the negative of" in page.inner_text("#verdicts"):
-            break
-        page.click("#cue-again")
-        settled(page)
-    page.get_by_label("Step of the recall").fill("60")
+    page = open_page(link(-X[3]), reduced_motion="reduce")  # a cue that is a stored negative
+    assert "it follows the negative of" in page.inner_text("#verdicts")
+    page.get_by_label("Step of the recall").fill("30")
     said = page.inner_text("#space-says")
     assert said.startswith("Nearest: the negative of frame")
     assert said.endswith("overlap \N{MINUS SIGN}1.00")
+
+
+@pytest.mark.browser
+@NEEDS_BROWSER[1]
+def test_an_epoch_that_takes_too_long_is_explained_and_the_recall_stays(chromium):
+    with running_lab(Limits(again_seconds=0.0)) as (address, _):
+        page = chromium.new_page(reduced_motion="reduce")
+        page.goto(address)
+        settled(page)
+        page.click("[data-source=toy]")
+        verdicts = learn(page)
+        page.get_by_label("Weights after epoch").fill("9")
+        page.wait_for_selector("#alert:visible")
+        settled(page)
+        assert "choose an earlier one" in page.inner_text("#alert")
+        assert page.inner_text("#verdicts") == verdicts
+        assert page.is_hidden("#inside-note")
+        assert page.input_value("#epoch") == page.get_attribute("#epoch", "max")
+        page.close()
 
 
 @pytest.mark.slow

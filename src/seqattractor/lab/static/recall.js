@@ -108,6 +108,11 @@ export async function refresh({ play = false, ask = true } = {}) {
     if (learned && !isLearned()) { // the server has forgotten it
       await refresh();
       complain("The lab has forgotten what was learned, because it was idle for long or was started again. Learn again.");
+    } else if (learned && isChanged()) { // such as an epoch that takes too long to learn again
+      const why = $("alert").querySelector("span").textContent;
+      lab.inside = { ...lab.inside, epoch: null, silenced: [] };
+      await refresh();
+      complain(why);
     } else clear();
     return;
   }
