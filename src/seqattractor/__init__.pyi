@@ -10,10 +10,12 @@ from . import plots as plots
 from . import replay as replay
 from . import rules as rules
 from . import study as study
+from . import theory as theory
 from . import zoo as zoo
 from .analysis._attractors import find_attractors as find_attractors
 from .analysis._certificate import certify as certify
 from .analysis._hidden_activity import hidden_activity as hidden_activity
+from .analysis._lesions import lesion_curve as lesion_curve
 from .analysis._lost_starts import lost_starts as lost_starts
 from .analysis._retrieval import lock_on_step as lock_on_step
 from .analysis._retrieval import overlap as overlap

@@ -276,7 +276,7 @@ def test_random_sequences_lose_separability_at_covers_capacity():
             possible[n] += N - sa.separable(rng.choice([-1, 1], size=(n + 1, N))).impossible.size
     assert possible[12] > 40
     assert possible[48] == 0
-    assert sa.analysis.cover_probability(2 * N, N) == pytest.approx(0.5)
+    assert sa.theory.cover(2 * N, N) == pytest.approx(0.5)
 
 
 @settings(max_examples=60, deadline=None)
@@ -322,6 +322,6 @@ def test_bad_input_is_rejected_in_one_sentence(bad):
 
 @pytest.mark.parametrize("n", [2, 50, 10**4, 5 * 10**7])
 def test_half_of_the_assignments_of_twice_as_many_points_as_weights_can_be_made(n):
-    assert sa.analysis.cover_probability(2 * n, n) == 0.5
-    assert sa.analysis.cover_probability(2 * n, 0) == 0.0
-    assert sa.analysis.cover_probability(n, n) == 1.0
+    assert sa.theory.cover(2 * n, n) == 0.5
+    assert sa.theory.cover(2 * n, 0) == 0.0
+    assert sa.theory.cover(n, n) == 1.0

@@ -31,7 +31,7 @@ LAYERS = [
     ("zoo",),
     ("encoders",),
     ("datasets", "io"),
-    ("analysis",),
+    ("analysis", "theory"),
     ("model_selection", "plots", "zoo.experiments"),
     ("study",),
     ("replay",),

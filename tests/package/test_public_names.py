@@ -22,6 +22,7 @@ from seqattractor import (
     replay,
     rules,
     study,
+    theory,
     zoo,
 )
 from seqattractor._faces import Result
@@ -37,6 +38,7 @@ MODULES = {
     "plots": plots,
     "replay": replay,
     "rules": rules,
+    "theory": theory,
     "zoo": zoo,
 }
 

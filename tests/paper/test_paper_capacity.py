@@ -145,7 +145,7 @@ def test_loads_stand_beside_the_limits_of_theory(outcome):
     assert second["visible_load"] == 19 / 80
     assert second["hidden_load"] == 19 / 40
     assert second["bits"] == 19 * 40 / (2 * 80 * 40 + 80) == bits_per_weight(20, 40, 80)
-    assert second["gardner"] == sa.analysis.gardner_capacity(second["active"]) > 2
+    assert second["gardner"] == sa.theory.gardner(active=second["active"]) > 2
     assert second["success"] == "2/2"
     assert target.tables(result)[4].rows[1][:2] == ["20", "2/2"]
 

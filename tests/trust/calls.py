@@ -1033,7 +1033,7 @@ def check_answer(name: str, answer: Any) -> None:
         assert np.isin(patterns, (-1, 0, 1) if "hidden" in name else (-1, 1)).all(), (
             "patterns of other values than -1 and +1"
         )
-    if name.split(".")[-1] in ("basin", "score", "cover_probability"):
+    if name.split(".")[-1] in ("basin", "score", "cover"):
         assert 0 <= answer <= 1, f"{answer} is no fraction"
     if name == "wilson_interval":
         assert 0 <= answer[0] <= answer[1] <= 1, f"{answer} is no interval of rates"

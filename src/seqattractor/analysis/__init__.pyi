@@ -3,9 +3,11 @@ from ._attractors import Attractors as Attractors
 from ._attractors import find_attractors as find_attractors
 from ._certificate import Certificate as Certificate
 from ._certificate import certify as certify
-from ._gardner import gardner_capacity as gardner_capacity
 from ._hidden_activity import HiddenActivity as HiddenActivity
 from ._hidden_activity import hidden_activity as hidden_activity
+from ._lesions import LesionCurve as LesionCurve
+from ._lesions import lesion_curve as lesion_curve
+from ._lesions import lesioned as lesioned
 from ._lost_starts import LostStarts as LostStarts
 from ._lost_starts import lost_starts as lost_starts
 from ._orbits import longest_orbit as longest_orbit
@@ -20,6 +22,5 @@ from ._robustness import RobustnessCurve as RobustnessCurve
 from ._robustness import robustness_curve as robustness_curve
 from ._separability import Proof as Proof
 from ._separability import Separability as Separability
-from ._separability import cover_probability as cover_probability
 from ._separability import separable as separable
 from ._threshold_view import supports_certificate as supports_certificate

@@ -32,12 +32,16 @@ _EFFORT = 20_000
 _ELEMENT, _SORTED = 40, 100
 
 
-def flip_radius(layer: Layer, inputs: Patterns, fields: Array, patterns: int = 1) -> Counts:
+def flip_radius(
+    layer: Layer, inputs: Patterns, fields: Array, patterns: int = 1, *, change: int = 2
+) -> Counts:
     """How many inputs may be flipped, whichever they are, with each neuron's state unchanged.
 
-    The r flips that hurt most are those of the r largest supports, so this is exact (up to
-    rounding, which counts against us). For inputs (B, n) with fields (B, m), returns (B, m): n /
-    patterns where not even all flips matter, -1 where rounding leaves the state itself in doubt.
+    A flip takes a support twice from a field; an input that is removed instead takes it once
+    (`change` = 1). The r flips that hurt most are those of the r largest supports, so this is exact
+    (up to rounding, which counts against us). For inputs (B, n) with fields (B, m), returns (B, m):
+    n / patterns where not even all flips matter, -1 where rounding leaves the state itself in
+    doubt.
     """
     B, n = inputs.shape
     units = n // patterns
@@ -46,7 +50,7 @@ def flip_radius(layer: Layer, inputs: Patterns, fields: Array, patterns: int = 1
     of_neuron = _among_all if patterns == 1 else _in_each
     for i, weights in enumerate(layer.weights):
         active = fields[:, i] >= 0
-        limit = (np.abs(fields[:, i]) - slack[i]) / 2
+        limit = (np.abs(fields[:, i]) - slack[i]) / change
         radius[:, i] = np.where(_exceeds(np.zeros(B), limit, active), -1, units)
         sure = np.flatnonzero(radius[:, i] == units)
         if sure.size:

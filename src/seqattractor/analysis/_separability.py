@@ -18,13 +18,13 @@ from seqattractor.analysis._exact import combine_or_separate, kernel_vector
 from seqattractor.analysis._work import Callback
 from seqattractor.rule import with_constant
 from seqattractor.sequences import Patterns, check_sequences, transitions
+from seqattractor.theory import cover
 
 # Weights with a margin are rounded to this many bits: far finer than any margin that counts, and
 # exact in float64 sums.
 _BITS = 24
 # Below this a margin found in floating point proves nothing, and the exact way decides.
 _TINY = 1e-6
-_MOST_POINTS = 10**8  # up to which the beta integral of every scipy that we allow has 12 digits
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -117,7 +117,7 @@ class Separability(Result):
         """The probability that one neuron with random targets is separable, were the inputs in
         general position (Cover 1965).
         """
-        return cover_probability(self.n_transitions, self.n_inputs + self.bias)
+        return cover(self.n_transitions, self.n_inputs + self.bias)
 
     def proof(self, neuron: int) -> Proof:
         """Return the weights of a neuron, and its bias if it has one, or the combination that
@@ -297,40 +297,6 @@ def separable(
 def _seen(inputs: Patterns, bias: bool) -> Patterns:
     """What each neuron sees: the inputs, and with a bias a unit that is always +1."""
     return with_constant(inputs) if bias else inputs
-
-
-def cover_probability(n_points: int, n_weights: int) -> float:
-    """Return the fraction of all 2**n assignments of n points in general position that a perceptron
-    can make (Cover 1965).
-
-    It falls from 1 to 0 around n = 2N, which is also the capacity that Gardner found for random
-    patterns (1988).
-
-    Parameters
-    ----------
-    n_points : int
-    n_weights : int
-
-    Returns
-    -------
-    float
-
-    Examples
-    --------
-    >>> cover_probability(2, 2), cover_probability(4, 2), cover_probability(200, 100)
-    (1.0, 0.5, 0.5)
-    """
-    from scipy.special import betainc
-
-    n_points, n_weights = (
-        check_count(n_points, "n_points", 0, _MOST_POINTS),
-        check_count(n_weights, "n_weights", 0),
-    )
-    if n_points <= n_weights or not n_weights:
-        return float(n_points <= n_weights)
-    # The sum of binomial coefficients as a beta integral; scipy's bdtr gives .39 instead of .5 for
-    # 10**8 points.
-    return float(np.round(betainc(float(n_points - n_weights), float(n_weights), 0.5), 12))
 
 
 def prove(features: NDArray[np.int64], y: Patterns, *, bias: bool = False) -> Proof:

@@ -42,7 +42,7 @@ def own_learning(net: Any) -> OwnLearning | None:
         net.learning_seed_ = as_generator(net.random_state).integers(2**62, size=4)
     return OwnLearning(
         rules=rules_of(net),
-        constraints=_constraints_of(net),
+        constraints=constraints_of(net),
         seed=net.learning_seed_,
         epoch=net.n_iter_,
         cells=net.n_features_in_,
@@ -87,7 +87,7 @@ def check_own_learning(net: Any, *, pairs: bool = True, allowed: bool = True) ->
         raise ValueError(f"rule must be one rule{pair} or None, but there are {len(rules)}.")
     wanted = "a list of constraints, such as [sa.constraints.Dilution(0.2)]"
     check_kind(net.constraints, (list, tuple, str, type(None)), "constraints", wanted)
-    constraints = _constraints_of(net)
+    constraints = constraints_of(net)
     kinds = [type(constraint).__name__ for constraint in constraints]
     for constraint, kind in zip(constraints, kinds, strict=True):
         check_kind(constraint, Constraint, "constraints", wanted)
@@ -170,12 +170,13 @@ def _read(value: Any, name: str) -> tuple[Any, ...]:
     return () if value is None else tuple(value) if isinstance(value, (tuple, list)) else (value,)
 
 
-def _constraints_of(net: Any) -> tuple[Constraint, ...]:
+def constraints_of(net: Any) -> tuple[Constraint, ...]:
+    """Return the constraints of a network, also of one that was loaded from text."""
     return _read(net.constraints, "constraints")
 
 
 def _differs(net: Any) -> bool:
-    return not _has_papers_rule(net) or bool(_constraints_of(net))
+    return not _has_papers_rule(net) or bool(constraints_of(net))
 
 
 def _has_papers_rule(net: Any) -> bool:

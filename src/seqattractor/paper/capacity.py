@@ -17,7 +17,6 @@ from matplotlib.figure import Figure
 
 from seqattractor import plots
 from seqattractor.analysis._certificate import certify
-from seqattractor.analysis._gardner import gardner_capacity
 from seqattractor.analysis._lost_starts import lost_starts
 from seqattractor.analysis._robustness import robustness_curve
 from seqattractor.datasets._moving_digits import moving_digits
@@ -41,6 +40,7 @@ from seqattractor.paper.target import (
 from seqattractor.report.page import Line, Table, Verdict
 from seqattractor.sequences import Patterns
 from seqattractor.study.trial import Task, draw_sequences, judge, recall_task, retrieve_with
+from seqattractor.theory import gardner
 from seqattractor.zoo.dense import DenseSequenceMemory
 
 STEPS = 300  # first steps at each number of flips that a curve of robustness is measured with
@@ -528,7 +528,7 @@ def loads(result: Result) -> list[Row]:
                 "visible_load": (T - 1) / M,
                 "active": row["active"],
                 "hidden_load": (T - 1) / N,
-                "gardner": gardner_capacity(min(max(row["active"], 1e-9), 1 - 1e-9)),
+                "gardner": gardner(active=min(max(row["active"], 1e-9), 1 - 1e-9)),
             }
         )
     return rows

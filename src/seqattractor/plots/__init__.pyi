@@ -2,6 +2,7 @@ from ._analysis import attractor_bars as attractor_bars
 from ._analysis import certificate_profile as certificate_profile
 from ._analysis import code_overlap as code_overlap
 from ._analysis import hidden_raster as hidden_raster
+from ._analysis import lesion_recall as lesion_recall
 from ._analysis import robustness_with_certificate as robustness_with_certificate
 from ._analysis import start_losses as start_losses
 from ._analysis import state_space as state_space

@@ -18,6 +18,7 @@ from seqattractor._checks import check_count, check_counts, check_finite, check_
 from seqattractor.analysis._attractors import Attractors
 from seqattractor.analysis._certificate import Certificate
 from seqattractor.analysis._hidden_activity import HiddenActivity
+from seqattractor.analysis._lesions import LesionCurve
 from seqattractor.analysis._lost_starts import ENDS, FIRST_STEPS, LostStarts
 from seqattractor.analysis._robustness import RobustnessCurve
 from seqattractor.networks.base import check_learned
@@ -124,6 +125,60 @@ def robustness_with_certificate(
     )
     ax.set(xlabel="flipped units", ylabel="next pattern exact, %", xlim=(0, None))
     ax.legend(loc="upper right")
+    return ax
+
+
+@draws
+def lesion_recall(curve: LesionCurve, *, ax: Axes | None = None) -> Axes:
+    """Draw what is right and what is recalled after random lesions, with what is proven.
+
+    The band goes from the worst to the best draw; the shaded area is proven whatever is removed,
+    the dashed line for random lesions.
+
+    Parameters
+    ----------
+    curve : LesionCurve
+
+    Examples
+    --------
+    >>> import seqattractor as sa
+    >>> X = sa.datasets.random_periodic(6, 30, rng=0)
+    >>> net = sa.SequenceAttractor(n_hidden=60, random_state=0).fit(X)
+    >>> ax = lesion_recall(sa.lesion_curve(net, X, draws=3, rng=0))
+    >>> ax.get_xlabel()
+    'removed hidden neurons, %'
+    """
+    check_kind(curve, LesionCurve, "curve", "what lesion_curve gives")
+    ax = axes_or_new(ax)
+    x, draws_made = 100 * curve.fraction, curve.recalled.shape[1]
+    every = np.unique(curve.proven.clip(0))
+    certain = 100 * (curve.proven >= every[:, None]).mean(axis=1)
+    ax.fill_between(
+        np.append(0, 100 * every / curve.size),
+        np.append(certain[0], certain),
+        step="pre",
+        color=GREEN,
+        alpha=0.25,
+        linewidth=0,
+        label="transitions proven, any lesion",
+    )
+    if np.any(curve.sure[curve.removed > curve.proven.min()] > 0):
+        ax.plot(x, 100 * curve.sure, "--", color=GREEN, label="all proven, random lesion")
+    low, high = 100 * curve.right.min(axis=1), 100 * curve.right.max(axis=1)
+    ax.fill_between(x, low, high, color=BLUE, alpha=0.2, linewidth=0)
+    ax.plot(x, 100 * curve.right.mean(axis=1), "o-", color=BLUE, markersize=4, label="transitions")
+    success_curve(
+        x,
+        curve.recalled.sum(axis=1).tolist(),
+        [draws_made] * len(x),
+        color=ORANGE,
+        marker="s",
+        label="whole sequences",
+        ax=ax,
+    )
+    noun = "synapses" if curve.part == "synapses" else f"{curve.part} neurons"
+    ax.set(xlabel=f"removed {noun}, %", ylabel="right, %", xlim=(0, None))
+    ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=2, fontsize=8, borderaxespad=0.0)
     return ax
 
 

@@ -11,7 +11,7 @@ from matplotlib.axis import Axis
 from matplotlib.ticker import NullFormatter
 
 from seqattractor._checks import check_counts, say
-from seqattractor.plots._house import axes_or_new, check_color, draws
+from seqattractor.plots._house import GREY, axes_or_new, check_color, draws
 
 _SYMBOLS = {"n": "N", "m": "M", "sequences": "S"}
 
@@ -23,6 +23,7 @@ def capacity_curve(
     color: Any = None,
     label: str | None = None,
     ends: tuple[int, int] | None = None,
+    theory: bool = True,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw success against the length T: the curve of a search for a capacity, and its trials as
@@ -36,6 +37,9 @@ def capacity_curve(
         Of the curve.
     ends : tuple of int, optional
         The smallest and the largest T; by default those that were tried.
+    theory : bool
+        Whether to draw what theory says (`seqattractor.theory.limits`), dash-dotted where no
+        weights could do better, dotted else.
 
     Examples
     --------
@@ -65,6 +69,11 @@ def capacity_curve(
         list(capacity.tried), rates, s=areas, color=line.get_color(), alpha=0.45, linewidths=0
     )
     ax.axhline(100 * capacity.success, color=mpl.rcParams["grid.color"], linestyle=":")
+    for k, limit in enumerate(capacity.limits if theory else ()):
+        ax.axvline(limit.t, label=_name(limit), **_look(k, limit))
+        first, last = min(first, round(limit.t)), max(last, round(limit.t))
+    if theory and capacity.limits:
+        _legend_beside(ax)
     ax.set_xscale("log")
     _ticks(ax.xaxis, _round_numbers(first, last, (1, 2, 5)))
     ax.set(xlabel="T", ylabel="success, %", ylim=(-4, 104))
@@ -73,7 +82,7 @@ def capacity_curve(
 
 
 @draws
-def capacity_map(capacities: Any, *, ax: Axes | None = None) -> Axes:
+def capacity_map(capacities: Any, *, theory: bool = True, ax: Axes | None = None) -> Axes:
     """Draw capacities with intervals against the size that varies, and the law that they follow
     dashed.
 
@@ -81,6 +90,10 @@ def capacity_map(capacities: Any, *, ax: Axes | None = None) -> Axes:
     ----------
     capacities : CapacityMap
         As `seqattractor.capacity` gives it. One capacity alone is drawn by `capacity_curve`.
+    theory : bool
+        Whether to draw what theory says (`seqattractor.theory.limits`), dash-dotted where no
+        weights could do better, dotted else: in grey, or in the colour of the capacities that it
+        concerns if it differs between them.
 
     Examples
     --------
@@ -96,7 +109,7 @@ def capacity_map(capacities: Any, *, ax: Axes | None = None) -> Axes:
     axis, groups = capacity_groups(capacities)
     every = [each for pairs in groups.values() for each, _ in pairs]
     if axis is None:
-        return capacity_curve(every[0], ax=ax)
+        return capacity_curve(every[0], theory=theory, ax=ax)
     for k, (label, pairs) in enumerate(groups.items()):
         x = np.array([each.settings[axis] for each, _ in pairs], dtype=float)
         t = np.array([each.t for each, _ in pairs], dtype=float)
@@ -121,6 +134,8 @@ def capacity_map(capacities: Any, *, ax: Axes | None = None) -> Axes:
                 color=f"C{k % 6}",
                 linewidth=1.2,
             )
+    if theory:
+        _draw_limits(ax, axis, [[each for each, _ in pairs] for pairs in groups.values()])
     ax.set(xscale="log", yscale="log")
     _ticks(ax.xaxis, sorted({each.settings[axis] for each in every}))
     # An interval may reach down to 1 where rare failures are consistent with a rate below the one
@@ -131,9 +146,50 @@ def capacity_map(capacities: Any, *, ax: Axes | None = None) -> Axes:
     ax.set_ylabel(f"longest T with {every[0].success:.0%} success")
     ax.set_title("95 % intervals" + (", law dashed" if any(capacities.laws) else ""))
     ax.grid(visible=True)
-    if len(groups) > 1:
+    if theory and any(each.limits for each in every):
+        _legend_beside(ax)
+    elif len(groups) > 1:
         ax.legend(fontsize=8, loc="upper left")
     return ax
+
+
+def _draw_limits(ax: Axes, axis: str, groups: list[list[Any]]) -> None:
+    """Draw what theory says of each group of capacities: once, in grey, what it says of all of
+    them.
+    """
+    lines: dict[str, dict[tuple[tuple[float, float], ...], list[int]]] = {}
+    kinds: dict[str, Any] = {}
+    for g, group in enumerate(groups):
+        points: dict[str, list[tuple[float, float]]] = {}
+        for each in group:
+            for limit in each.limits:
+                points.setdefault(limit.name, []).append((each.settings[axis], limit.t))
+                kinds[limit.name] = limit
+        for name, path in points.items():
+            lines.setdefault(name, {}).setdefault(tuple(path), []).append(g)
+    for k, (name, different) in enumerate(lines.items()):
+        for number, (line, concerned) in enumerate(different.items()):
+            look = _look(k, kinds[name])
+            if len(concerned) < len(groups):
+                look["color"] = f"C{concerned[0] % 6}"
+            label = None if number else _name(kinds[name])
+            ax.plot(*np.array(line).T, label=label, **look)
+
+
+def _look(k: int, limit: Any) -> dict[str, Any]:
+    """The line of a limit, the k-th of a plot."""
+    dots = (0, (1, 1.5 + k))
+    return {"linestyle": "-." if limit.ceiling else dots, "linewidth": 1.3, "color": GREY}
+
+
+def _legend_beside(ax: Axes) -> None:
+    """Put a legend where it covers no point."""
+    ax.legend(fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
+
+
+def _name(limit: Any) -> str:
+    """A limit in a legend."""
+    return f"{'at most' if limit.ceiling else 'theory'}: {limit.name}"
 
 
 def _round_numbers(low: float, high: float, digits: tuple[int, ...]) -> list[int]:

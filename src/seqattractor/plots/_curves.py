@@ -24,7 +24,9 @@ from seqattractor._checks import (
     say,
 )
 from seqattractor.analysis._retrieval import wilson_interval
+from seqattractor.networks.registry import REGISTRY, make_network, takes_hidden
 from seqattractor.plots._house import BLUE, GREEN, GREY, ORANGE, RED, axes_or_new, draws
+from seqattractor.theory import limits
 
 # Beside the five of `_house`: safe for colour-blind readers, and visible on light and dark ground.
 _PURPLE, _TEAL, _PINK, _BROWN = "#8a6fc0", "#5fb0b0", "#cc79a7", "#a08030"
@@ -236,6 +238,7 @@ def comparison_curves(
     *,
     networks: Sequence[str] | None = None,
     legend: str | None = "right",
+    theory: bool = True,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw success with 95 % Wilson intervals at the true values of what varies; a network looks
@@ -249,6 +252,10 @@ def comparison_curves(
         Some of the networks only.
     legend : str or None
         Beside the axes ("right") or "above" them, where it covers no point; None for none.
+    theory : bool
+        Whether to mark how long a random sequence of one network could be by
+        `seqattractor.theory.limits`, where this is within the axis: dash-dotted where no weights
+        could do better, dotted else.
 
     Examples
     --------
@@ -288,6 +295,9 @@ def comparison_curves(
             [[row[end] for row in rows] for end in ("low", "high")]
         )  # none where all trials are the same
         _draw_rates(np.array(x), rates, intervals, ax, {"label": name, **look})
+    of_length = comparison.settings["protocol"] == "random" and comparison.settings["varies"] == "t"
+    if check_flag(theory, "theory") and of_length:
+        _mark_limits(comparison, names, looks, ax)
     if not numbers:
         ax.set_xticks(x, [str(value) for value in values])
     elif all(isinstance(value, int) for value in values):
@@ -310,11 +320,36 @@ def comparison_curves(
     return ax
 
 
+def _mark_limits(comparison: Any, names: list[str], looks: dict[str, Look], ax: Axes) -> None:
+    """Mark along T what theory says about networks under short names; what it says of several
+    once.
+    """
+    s = comparison.settings
+    hidden = {row["network"]: row["hidden"] for row in comparison.networks}
+    marked = set[tuple[str, float]]()
+    for name in (name for name in names if name in REGISTRY):
+        own = {"n_hidden": hidden[name]} if takes_hidden(name) and hidden[name] else {}
+        for limit in limits(make_network(name, **own), s["sizes"]["n"], success=0.5):
+            inside = min(s["values"]) <= limit.t <= max(s["values"])
+            if inside and (limit.name, limit.t) not in marked:
+                marked.add((limit.name, limit.t))
+                ax.axvline(
+                    limit.t,
+                    color=looks[name].color,
+                    linestyle="-." if limit.ceiling else ":",
+                    linewidth=1.2,
+                    label=f"{'at most' if limit.ceiling else 'theory'}: {limit.name}",
+                )
+
+
 def entries(ax: Axes) -> tuple[list[Any], list[str]]:
-    """Return the lines of curves, without their intervals, and their names, for a legend."""
-    return [curve[0] for curve in ax.containers], [
-        str(curve.get_label()) for curve in ax.containers
-    ]
+    """Return the lines of curves, without their intervals, and then those of theory, with their
+    names, for a legend.
+    """
+    named: list[Any] = [line for line in ax.lines if not str(line.get_label()).startswith("_")]
+    curves: list[Any] = list(ax.containers)
+    lines = [curve[0] for curve in curves] + named
+    return lines, [str(each.get_label()) for each in curves + named]
 
 
 def study_curves(

@@ -97,7 +97,7 @@ def paper_figure(comparison: Comparison, *, width: float = COLUMN) -> Figure:
         return _continual_figure(comparison, width=width / 25.4)
     inches = width / 25.4
     figure = plt.figure(figsize=(inches, min(0.62 * inches, 3.2)), layout="constrained")
-    ax = plots.comparison_curves(comparison, legend=None, ax=figure.add_subplot())
+    ax = plots.comparison_curves(comparison, legend=None, theory=False, ax=figure.add_subplot())
     ax.set_title("")
     for columns in range(len(comparison.networks), 0, -1):  # as many as there is room for
         legend = figure.legend(*entries(ax), loc="outside upper left", ncols=columns)
@@ -132,6 +132,11 @@ def comparison_figure(comparison: Comparison) -> Figure:
         ax.set_title(f"{title}: {words}" if words else title)
     for ax in axes[0, 1:]:
         ax.set_ylabel("")
+    labels = [label for ax in axes[0] for label in entries(ax)[1]]
+    if len(labels) > len(
+        comparison.networks
+    ):  # names of theories are longer than those of networks
+        figure.set_figwidth(figsize[0] + 2.8 * len(panels))
     return figure
 
 
@@ -171,9 +176,9 @@ def capacity_figure(capacities: CapacityMap) -> Figure:
     """Draw capacities with their laws, and the curves of success against T behind them."""
     axis, groups = capacity_groups(capacities)
     first = int(axis is not None)
-    figure, axes = plt.subplots(
-        1, first + len(groups), figsize=(4.6 * first + 3.4 * len(groups), 3.9), squeeze=False
-    )
+    known = any(each.limits for pairs in groups.values() for each, _ in pairs)
+    width = 4.6 * first + 3.4 * len(groups) + 3.2 * known  # for the names of theories
+    figure, axes = plt.subplots(1, first + len(groups), figsize=(width, 3.9), squeeze=False)
     if axis is not None:
         plots.capacity_map(capacities, ax=axes[0, 0])
     for ax, (title, pairs) in zip(axes[0, first:], groups.items(), strict=True):
@@ -182,7 +187,12 @@ def capacity_figure(capacities: CapacityMap) -> Figure:
             color = mpl.colormaps["viridis"](0.85 * k / max(len(pairs) - 1, 1))
             label = None if axis is None else capacity_label(each, axis)
             plots.capacity_curve(
-                each, ax=ax, color=color, label=label, ends=(min(lengths), max(lengths))
+                each,
+                ax=ax,
+                color=color,
+                label=label,
+                ends=(min(lengths), max(lengths)),
+                theory=axis is None,
             )
         ax.set_title(title or "success against length")
         if axis is not None:

@@ -8,7 +8,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,9 @@ from seqattractor.study.run import Progress, check_code, choose_executor
 from seqattractor.study.settings import DEFAULTS, as_flips
 from seqattractor.study.store import Finished, Store
 from seqattractor.study.study import settings_of
+from seqattractor.study.trial import network_of
 from seqattractor.study.user_networks import Brought
+from seqattractor.theory import Limit, limits
 
 Floats = NDArray[np.float64]
 
@@ -492,6 +494,8 @@ class Capacity(Result):
     """Successes and trials at each length."""
     curve: SuccessCurve
     """Beliefs about success at any length after the trials."""
+    limits: list[Limit] = field(default_factory=list)
+    """What theory says about networks of this kind and size, on random patterns."""
 
     def describe(self) -> str:
         """Describe the capacity and its interval."""
@@ -667,7 +671,18 @@ class Search:
             low >= self.t_max,
             {t: (self.right[t], n) for t, n in sorted(self.tried.items())},
             self.curve,
+            self._limits(),
         )
+
+    def _limits(self) -> list[Limit]:
+        """What theory says, if patterns are random."""
+        given = DEFAULTS | self.point.settings
+        if given["correlation"] or given["pattern_bias"]:
+            return []
+        if self.brought is not None:
+            given["network"] = self.brought.network
+        net = network_of(given, np.random.default_rng(self.seed))
+        return limits(net, given["n"], sequences=given["sequences"], success=self.success)
 
 
 def capacities(

@@ -65,19 +65,24 @@ def run_trial(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[st
     check_kind(settings, dict, "settings", "a dict of settings by name")
     check_kind(seed, np.random.SeedSequence, "seed", "a numpy SeedSequence")
     data, network, noise = (np.random.default_rng(child) for child in seed.spawn(3))
+    return retrieve_with(network_of(settings, network), settings, data, noise)
+
+
+def network_of(settings: dict[str, Any], rng: np.random.Generator) -> SequenceMemory:
+    """Return the network that the settings of a trial describe, not fitted."""
     given = DEFAULTS | settings
     if isinstance(given["network"], SequenceMemory):
-        net = seeded(given["network"], int(network.integers(2**32)))
+        net = seeded(given["network"], int(rng.integers(2**32)))
         if "m" in settings:
             net.set_params(n_hidden=settings["m"])
-        return retrieve_with(net, settings, data, noise)
+        return net
     parameters = {key: value for key, value in settings.items() if key not in DEFAULTS}
     known = parameters_of(given["network"])
     if takes_hidden(given["network"]):
         parameters["n_hidden"] = given["m"]
     if "random_state" in known:
-        parameters["random_state"] = network
-    return retrieve_with(make_network(given["network"], **parameters), settings, data, noise)
+        parameters["random_state"] = rng
+    return make_network(given["network"], **parameters)
 
 
 def seeded(prototype: SequenceMemory, seed: int) -> SequenceMemory:
