@@ -119,9 +119,11 @@ def _at_epoch(job: Job, k: int, epoch: int, limits: Limits) -> SequenceMemory:
 
 def _hidden_layer(net: SequenceMemory) -> tuple[Layer, Layer]:
     """Return the hidden and the visible layer of a network."""
-    layers = net.layers() if hasattr(net, "_hidden_states") else None
-    if layers is None or len(layers) != 2 or not len(layers[0].weights):
+    if not hasattr(net, "_hidden_states"):
         raise Rejection(409, "This network has no hidden neurons.")
+    layers = net.layers()
+    if layers is None or len(layers) != 2 or not len(layers[0].weights):
+        raise Rejection(409, "The hidden neurons of this network cannot be looked into.")
     return layers[0], layers[1]
 
 

@@ -4,7 +4,7 @@ import * as api from "./api.js";
 import { unpack } from "./bits.js";
 import { drawFlow, drawWeights, layoutOf } from "./flow.js";
 import { drawMargins, marginsOf, sayMargins } from "./margins.js";
-import { attempt } from "./messages.js";
+import { sentenceOf } from "./messages.js";
 import { $ } from "./names.js";
 import { calm, goTo, shown, watch } from "./recall.js";
 import { drawSpace, nearest, stateSpace, stepOfSpace } from "./space.js";
@@ -25,13 +25,25 @@ const runNow = () => view.scene?.runs[lab.inside.network] ?? null;
 const unitsPerPixel = () => (lab.material?.code ? lab.material.code.bits * lab.material.code.channels : 1);
 const shape = () => view.scene.shape;
 
-/** Ask for something of the network as it is looked at; null where the answer is not wanted any more. */
+/** Ask for something of the network as it is looked at; null where there is no answer, or it is not wanted any more. */
 async function look(path, more, wanted) {
   const key = weightsKey();
   const still = () => isLearned() && key === weightsKey() && wanted();
   const { network, epoch } = insideSpec().inside; // the weights of a neuron that is silenced are still there
-  const answer = await attempt(() => api.post(path, { inside: { network, epoch }, ...more }), still);
-  return answer && still() ? { ...answer, key } : null;
+  try {
+    const answer = await api.post(path, { inside: { network, epoch }, ...more });
+    return still() ? { ...answer, key } : null;
+  } catch (error) {
+    if (still()) sayDirect(sentenceOf(error));
+    return null;
+  }
+}
+
+/** Say why there are no neurons to be seen; without words, show them. */
+function sayDirect(words = "") {
+  $("inside-hidden").hidden = Boolean(words);
+  $("inside-direct").textContent = words;
+  $("inside-direct").hidden = !words;
 }
 
 /** Take a recall that is shown from now on, or nothing. */
@@ -46,8 +58,7 @@ function load(scene) {
     return;
   }
   space = stateSpace(lab.material, run.bits, scene.steps);
-  $("inside-hidden").hidden = !run.hidden;
-  $("inside-direct").hidden = Boolean(run.hidden);
+  sayDirect(run.hidden ? "" : "This network has no hidden neurons to look into: its state follows from the stored patterns or from direct weights.");
   showChoices();
   if (run.hidden && wiring?.key !== weightsKey()) loadWiring();
   if (run.hidden && view.selected !== null && neuron?.key !== weightsKey()) choose(view.selected);

@@ -5,7 +5,7 @@ import { redo, undo } from "./undo.js";
 
 const WRITES = "input:not([type=range], [type=checkbox]), textarea, select";
 const TAKES_ARROWS = "input, select, textarea, [role=radio], canvas[tabindex], pre";
-const TAKES_SPACE = "button, summary, a, input, select, textarea, canvas[tabindex]";
+const TAKES_SPACE = "button, summary, a, input:not([type=range]), select, textarea, canvas[tabindex]";
 
 /** Let the keyboard work. */
 export function connectKeyboard() {
