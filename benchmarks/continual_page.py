@@ -7,27 +7,10 @@ The result is saved in benchmarks/continual.json; without an argument the page i
 again.
 """
 
-import json
-import sys
-from pathlib import Path
-
-from rst import list_table, named_parts
+from rst import list_table, named_parts, write_page
 
 from seqattractor.paper.continual import TARGET
 from seqattractor.paper.target import Result
-from seqattractor.report.figures import save
-
-HERE = Path(__file__).parent
-KEPT = HERE / "continual.json"
-DOCS = HERE.parent / "docs"
-
-
-def main():
-    if sys.argv[1:]:
-        KEPT.write_text((Path(sys.argv[1]) / "continual.json").read_text())
-    result = json.loads(KEPT.read_text())
-    (DOCS / "continual_results.inc").write_text(page(result))
-    save(lambda: TARGET.figure(Result(result)), DOCS / "images" / "continual.png")
 
 
 def page(data):
@@ -46,4 +29,4 @@ def page(data):
 
 
 if __name__ == "__main__":
-    main()
+    write_page(TARGET, page)

@@ -30,6 +30,7 @@ from .networks.given import ThresholdNetwork as ThresholdNetwork
 from .networks.loading import load as load
 from .networks.one_hot import OneHotNetwork as OneHotNetwork
 from .networks.sparse import SparseSequenceAttractor as SparseSequenceAttractor
+from .networks.spiking import spiking_recall as spiking_recall
 from .networks.variants import FixedHiddenNetwork as FixedHiddenNetwork
 from .networks.variants import HebbianReadoutNetwork as HebbianReadoutNetwork
 from .networks.variants import LearnedTargetsAttractor as LearnedTargetsAttractor

@@ -13,11 +13,13 @@ PROMISES = {
     "plot_gallop": "exact from the second step on: True",
     "plot_grey_film": "recalled exactly: True",
     "plot_is_it_replay": "The laps have a sequence in common.",
+    "plot_lesions": "whichever 11 of the hidden neurons are removed",
     "plot_letters": "spelled right: True",
     "plot_moving_digits": "retrieved: True\nretrieved: True\nretrieved: True",
     "plot_night_of_replay": "\nwith replay: 5 of 5 earlier sequences exact, new one 100%",
     "plot_place_cells": "the lap is replayed: True",
     "plot_replay_of_laps": "context of 5 bins: 100.0% of the transitions stored",
+    "plot_spikes": "the patterns of recall: True\npatterns on the sequence: 61 of 61",
     "plot_tune": "recalled without a mistake: True",
     "plot_walker": "after each step: 2000 0 0 0",
 }
@@ -25,12 +27,15 @@ PROMISES = {
 # Those that take more than a second, of which other examples and tests show the same calls.
 SLOW = (
     "plot_guarantees",
+    "plot_lesions",
     "plot_night_of_replay",
     "plot_replay_of_laps",
+    "plot_spikes",
+    "plot_theory",
     "plot_why_sparse",
     "plot_your_own_rule",
 )
-MOVING = ("plot_gallop", "plot_night_of_replay", "plot_walker")
+MOVING = ("plot_gallop", "plot_lesions", "plot_night_of_replay", "plot_spikes", "plot_walker")
 
 
 def test_the_promised_examples_are_there():

@@ -11,6 +11,7 @@ import nir
 import numpy as np
 import pytest
 import torch
+from sklearn.base import clone
 
 import seqattractor as sa
 from every_network import all_states
@@ -89,6 +90,20 @@ def test_a_simulator_steps_and_recalls_as_the_network_does(simulator, net, tmp_p
     assert row is not None, "the table of docs/export.rst has no such row"
     assert row[1] == version(simulator)
     assert row[2].count("30 of 30") == len(NETWORKS)
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+@pytest.mark.parametrize("seed", range(5))
+def test_snntorch_shows_the_patterns_of_our_spikes(name, seed, tmp_path):
+    missing = "SNNTORCH DOES NOT CHECK OUR SPIKES: pip install -e '.[simulators]'"
+    pytest.importorskip("snntorch", reason=missing)
+    loop = sa.datasets.random_periodic(30, 100, rng=seed)
+    net = fit_quietly(clone(NETWORKS[name]).set_params(random_state=seed), loop)
+    net.export(tmp_path / "model.nir")
+    cue = sa.noise.flip(loop[0], 10, rng=100 + seed)
+    path = run("snntorch", nir.read(tmp_path / "model.nir"), cue[None], steps=60)[:, 0]
+    assert np.array_equal(path, sa.spiking_recall(net, cue, 60).patterns[1:])
+    assert sa.retrieved(path, loop)
 
 
 def test_sums_of_few_bits_are_exact_in_float32_ties_included(simulator):

@@ -440,3 +440,45 @@ def test_the_command_takes_a_file_with_a_network_of_the_users(tmp_path):
     ]
     reported = CliRunner().invoke(command, options, catch_exceptions=False)
     assert "mine, N = 20, M = 40, 2 flips: T = " in reported.output
+
+
+def theories(ax):
+    """The lines of theory in a picture, by their names, with their numbers."""
+    lines = {str(line.get_label()): line for line in ax.lines}
+    return {
+        name.partition(": ")[2]: line
+        for name, line in lines.items()
+        if name.startswith(("theory: ", "at most: "))
+    }
+
+
+def test_theory_is_drawn_beside_capacities():
+    found = sa.measure_capacity(["perceptron", "lookup"], n=[16, 24], flips=1, max_trials=4)
+    of_weights = theories(found.plot())["W, any weights (Cover)"]
+    limits = [sa.theory.limits(sa.VisibleNetwork(), n)[0].t for n in (16, 24)]
+    assert of_weights.get_xdata().tolist() == [16, 24]
+    assert of_weights.get_ydata().tolist() == limits
+    assert theories(found.plot(theory=False)) == {}
+    one = sa.measure_capacity("perceptron", n=16, flips=1, max_trials=4).groups[0][0]
+    assert theories(one.plot())["W, any weights (Cover)"].get_xdata()[0] == limits[0]
+    plt.close("all")
+
+
+def test_theory_counts_the_synapses_of_a_users_network_and_is_silent_on_correlated_patterns():
+    half = sa.VisibleNetwork(constraints=[sa.constraints.Dilution(0.5)])
+    options = {"n": 16, "flips": 1, "max_trials": 4, "t_max": 20}
+    ((found,),) = sa.measure_capacity(half, success=0.8, sequences=2, **options).groups
+    assert found.limits == sa.theory.limits(half, 16, sequences=2, success=0.8)
+    ((correlated,),) = sa.measure_capacity("perceptron", correlation=0.5, **options).groups
+    assert correlated.limits == []
+
+
+def test_theory_is_marked_along_the_lengths_of_a_comparison():
+    found = sa.compare("random", ["hebbian", "lookup"], values=[3, 20], n=30, trials=2)
+    marks = {name: line.get_xdata()[0] for name, line in theories(found.plot()).items()}
+    limits = sa.theory.limits(sa.zoo.HebbianMemory(), 30, success=0.5)
+    assert marks == {limit.name: limit.t for limit in limits}
+    assert theories(found.plot(theory=False)) == {}
+    other = sa.compare("random", ["hebbian"], flips=[0, 3], n=30, trials=2)
+    assert theories(other.plot()) == {}
+    plt.close("all")

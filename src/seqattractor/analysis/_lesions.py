@@ -274,7 +274,9 @@ def lesion_curve(
     )
 
 
-_SHARES = np.array([0, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.8])
+_SHARES = np.array(
+    [0, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8]
+)
 
 
 def lesioned(net: SequenceMemory, remove: Part, which: ArrayLike) -> ThresholdNetwork:

@@ -803,8 +803,8 @@ sparse_learn = Kernel(
     "sparse_learn",
     Group(
         "task",
-        "n, n_in, N, M, noise, learned, feedback_row, counted: length; inputs: int8[n, n_in]; "
-        "targets: int8[n, N]",
+        "n, n_in, N, M, noise, learned, feedback_row, counted, obeying: length; inputs: int8[n, "
+        "n_in]; targets: int8[n, N]",
         "input_bits: uint64[words(n_in), n]; target_bits: uint64[words(N), n]; gram: int32[n, "
         "row(n)]; drive: float64[n, M]",
         "flipped: int32[n, noise] < n_in; n_flipped: int32[n] < noise+1; lowest, highest: "
@@ -814,17 +814,18 @@ sparse_learn = Kernel(
         "out P: int16[M, learned]; out Pt: int16[learned, row(M)]; out totals: T[padded(M)]; out "
         "inverse: float64[M]",
         "out U: T[padded(M), row(n_in+1)]; out counts: int64[M, counted]; out Vt: T[M, row(N)]",
-        "out fields: T[padded(M), row(n)]; out feedback: T[padded(M), feedback_row]; out mu: "
-        "int64[M]; out nu: int64[1]",
+        "out fields: T[padded(M), row(n)]; out feedback: T[padded(M), feedback_row]; low, high: "
+        "T[obeying, n_in]; low_V, high_V: T[obeying, N]; spacing, spacing_V: int; left, left_V: "
+        "float; out mu: int64[M]; out nu: int64[1]",
         "work Ut: T[padded(n_in) * (noise > 0), row(M)]; work h, q: T[WINDOW, row(M)]; work noisy: "
         "uint64[words(n_in), WINDOW]",
         "work overlap: int32[n]; work ahead: int32[WINDOW]; work sums: T[padded(M)]; work g: "
         "T[padded(N)]",
         "work score, projected, highest_scores: float64[padded(M)]; work best, active, plus, "
         "minus: int32[M + n_in + 1]",
-        "work wrong_bits: uint64[words(N)]",
+        "work wrong_bits: uint64[words(N)]; work x: int8[n_in]; where obeying in (0, M)",
         "where learned in (0, n_in); where feedback_row in (0, row(n)); where counted == 0 or "
-        "(counted == n and noise == 0)",
+        "(counted == n and noise == 0 and obeying == 0)",
     ),
     Group(
         "rule",
@@ -832,7 +833,7 @@ sparse_learn = Kernel(
         "float",
         "hidden_step, visible_step, choosing, drive_step: int; homeostasis, redraw_above: float",
     ),
-    f"normals: float64[redraws, M]; first, last: int; {_IN_STRETCH}",
+    f"normals: float64[redraws, M]; first, last: int; chance, chance_V: Generator; {_IN_STRETCH}",
     T=("int32", "int64"),
     errors={-1: "normals must have a row for each transition that is redrawn"},
 )

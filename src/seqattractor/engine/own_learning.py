@@ -24,7 +24,7 @@ from seqattractor.engine.problem import (
     ProgressCallback,
     repeat,
 )
-from seqattractor.engine.synapses import Synapses
+from seqattractor.engine.synapses import Synapses, draw
 from seqattractor.rule import field, hidden_state
 from seqattractor.sequences import Patterns
 from seqattractor.sequences._patterns import pieces
@@ -97,8 +97,7 @@ def learn(
     def epoch() -> tuple[int, int]:
         nonlocal epochs
         epochs += 1
-        # One for each layer: U does not depend on V.
-        rngs = [np.random.default_rng([*own.seed, 2 + which, epochs]) for which in (0, 1)]
+        rngs = draw(own.seed, epochs)
         with np.errstate(over="ignore", invalid="ignore"):
             if compiled:
                 hidden, visible = present_all(rngs)

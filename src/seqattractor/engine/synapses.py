@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from seqattractor.constraints import Constraint
 from seqattractor.engine.problem import Floats
@@ -68,11 +69,23 @@ class Synapses:
             left=left,
         )
 
-    def possible(self, weights: Floats, rows: Any, rng: np.random.Generator) -> Floats:
+    @property
+    def fades(self) -> bool:
+        """Whether synapses change where nothing is learned, too."""
+        return self.left < 1
+
+    def possible(self, weights: NDArray[Any], rows: Any, rng: np.random.Generator) -> Floats:
         """Return the weights of some neurons as they may be; between two levels chance decides."""
         if self.spacing:
             levels = weights / self.spacing
             below = np.floor(levels)
             chance = rng.random(levels.shape, np.float32)
             weights = (below + (chance < levels - below)) * self.spacing
-        return np.clip(weights, self.low[rows], self.high[rows])
+        return np.asarray(np.clip(weights, self.low[rows], self.high[rows]))
+
+
+def draw(seed: NDArray[np.int64], epoch: int) -> list[np.random.Generator]:
+    """Return the chance of the hidden and of the visible neurons in an epoch; one for each, since U
+    does not depend on V.
+    """
+    return [np.random.default_rng([*seed, 2 + which, epoch]) for which in (0, 1)]

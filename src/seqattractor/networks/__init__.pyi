@@ -15,6 +15,7 @@ from .registry import network_class as network_class
 from .registry import network_names as network_names
 from .rehearsal import Added as Added
 from .sparse import SparseSequenceAttractor as SparseSequenceAttractor
+from .spiking import SpikingRecall as SpikingRecall
 from .spontaneous import SelfReplay as SelfReplay
 from .spontaneous import self_replay as self_replay
 from .traits import Layer as Layer

@@ -18,7 +18,7 @@ from seqattractor.exchange.onnx_format import onnx_model
 from seqattractor.exchange.safetensors_format import write_safetensors
 from seqattractor.exchange.torch_format import torch_module
 from seqattractor.networks.model_file import contents, to_json
-from seqattractor.networks.traits import NotApplicable
+from seqattractor.networks.traits import Layer, NotApplicable
 
 if TYPE_CHECKING:
     from seqattractor.networks.base import SequenceMemory
@@ -151,25 +151,34 @@ def _write(path: os.PathLike[str], content: bytes) -> None:
         file.write(content)
 
 
+def threshold_layers(net: SequenceMemory, what: str) -> tuple[Layer, ...]:
+    """Return the layers of a network that is made of threshold neurons, and reject all others,
+    which cannot do `what`.
+    """
+    check_is_fitted(net, "n_features_in_")
+    layers = net.layers()
+    n_inputs = int(net.n_features_in_) * int(net.order_)
+    if (
+        layers is None
+        or len(layers) > 2
+        or net.start(np.ones((1, n_inputs), dtype=np.int8)) is not None
+    ):
+        raise NotApplicable(
+            f"{type(net).__name__} cannot {what}: only layers of threshold neurons "
+            "that see the last patterns alone can, and its next state follows otherwise; ask "
+            "supports_certificate(net) first."
+        )
+    return layers
+
+
 def plain_network(net: SequenceMemory, tool: str) -> PlainNetwork:
     """Return the layers, sizes and description of a network that is made of threshold neurons, and
     reject all others.
     """
     from seqattractor import __version__
 
-    check_is_fitted(net, "n_features_in_")
-    layers = net.layers()
+    layers = threshold_layers(net, f"be written for {tool}")
     N, order = int(net.n_features_in_), int(net.order_)
-    if (
-        layers is None
-        or len(layers) > 2
-        or net.start(np.ones((1, N * order), dtype=np.int8)) is not None
-    ):
-        raise NotApplicable(
-            f"{type(net).__name__} cannot be written for {tool}: only layers of threshold neurons "
-            "that see the last patterns alone can, and its next state follows otherwise; ask "
-            "supports_certificate(net) first."
-        )
     parameters = {}
     for name, value in net.get_params(deep=False).items():
         try:

@@ -49,9 +49,14 @@ def own_learning(net: Any) -> OwnLearning | None:
     )
 
 
+def fades(net: Any) -> bool:
+    """Return whether constraints let synapses decay."""
+    return any(each.decay() > 0 for each in constraints_of(net))
+
+
 def rules_of(net: Any) -> tuple[Rule, Rule]:
     """Return the rules of hidden and of visible neurons."""
-    given = _read(net.rule, "rule") or (ThreeFactor(),)
+    given = _read(getattr(net, "rule", None), "rule") or (ThreeFactor(),)
     return given[0], given[-1]
 
 
@@ -76,14 +81,15 @@ def is_local(net: Any) -> bool | None:
 
 def check_own_learning(net: Any, *, pairs: bool = True, allowed: bool = True) -> None:
     """Raise an error if `rule` or `constraints` makes no sense."""
-    rules = _read(net.rule, "rule")
+    rule = getattr(net, "rule", None)
+    rules = _read(rule, "rule")
     pair = ", a pair of them for U and V," if pairs else ""
     if not all(isinstance(rule, Rule) for rule in rules):
         raise TypeError(
             f"rule must be an object of a class derived from sa.rules.Rule{pair} or None, but it "
-            f"is {say(net.rule)}."
+            f"is {say(rule)}."
         )
-    if net.rule is not None and len(rules) not in ((1, 2) if pairs else (1,)):
+    if rule is not None and len(rules) not in ((1, 2) if pairs else (1,)):
         raise ValueError(f"rule must be one rule{pair} or None, but there are {len(rules)}.")
     wanted = "a list of constraints, such as [sa.constraints.Dilution(0.2)]"
     check_kind(net.constraints, (list, tuple, str, type(None)), "constraints", wanted)

@@ -5,7 +5,7 @@ its capacity.
 from __future__ import annotations
 
 import math
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, Literal, final
 
 import numpy as np
@@ -26,10 +26,18 @@ from seqattractor.engine.firing import respond
 from seqattractor.engine.kernels import has_kernels
 from seqattractor.engine.problem import ProgressCallback
 from seqattractor.engine.sparse.engine import learn_sparse
-from seqattractor.engine.sparse.rule import PROTOTYPE, Epoch, SparseSettings, SparseState
+from seqattractor.engine.sparse.rule import PROTOTYPE, Epoch, Obeyed, SparseSettings, SparseState
 from seqattractor.engine.sparse.schedule import Schedule
+from seqattractor.engine.synapses import Synapses
 from seqattractor.networks.choose_hidden import LADDER, check_size, fit_smallest, given_size
 from seqattractor.networks.online import OnlineMemory, WayBack
+from seqattractor.networks.own_learning import (
+    Constraints,
+    check_own_learning,
+    engine_of,
+    fades,
+    own_learning,
+)
 from seqattractor.networks.traits import Layer, Traits
 from seqattractor.noise import Seed, as_generator
 from seqattractor.rule import field
@@ -122,6 +130,11 @@ class SparseSequenceAttractor(OnlineMemory):
         convergent setting. "auto" is 750, and with noise V then continues alone while it has
         errors, as does U before it if clean patterns come first; where `n_hidden` is "auto", too,
         it is 7500 if hidden neurons have errors left in the convergent setting.
+    constraints : list of Constraint, optional
+        What the synapses of U and V obey after every update, such as
+        ``[sa.constraints.Dilution(0.2)]``; see `seqattractor.constraints`. Sizes are in units of
+        kappa / sqrt(inputs) for U, and of kappa / sqrt(n_winners) for V, of whose inputs so many
+        are active. The feedback Q obeys what V does and stays its transpose; P obeys nothing.
     order : int or "auto"
         How many past patterns the network looks at.
     on_conflict : {"raise", "learn"}
@@ -157,6 +170,10 @@ class SparseSequenceAttractor(OnlineMemory):
         pattern, with a margin.
     n_hidden_ : int
         M, as given or chosen.
+    engine_ : {"exact", "reference"}
+        The engine that learns with these parameters.
+    learning_seed_ : ndarray of int, shape (4,)
+        What chance begins with in constraints; only with these.
     n_features_in_, order_ : int
 
     See Also
@@ -206,6 +223,7 @@ class SparseSequenceAttractor(OnlineMemory):
     redraw: float = 3.0
     redraw_tolerance: float | Auto = "auto"
     max_epochs: int | Auto = "auto"
+    constraints: Constraints = None
     order: int | Auto = 1
     on_conflict: Literal["raise", "learn"] = "raise"
     random_state: Seed = None
@@ -337,6 +355,11 @@ class SparseSequenceAttractor(OnlineMemory):
         return hidden, Layer.of(self.V_, kappa=float(self.kappa))
 
     @property
+    def engine_(self) -> str:
+        """The engine that learns: "exact", or "reference" for a plain loop."""
+        return engine_of(self)
+
+    @property
     def _fewest_hidden(self) -> int:
         """As many as are to be active at a time."""
         return 1 if is_auto(self.n_winners) else int(self.n_winners)
@@ -370,8 +393,9 @@ class SparseSequenceAttractor(OnlineMemory):
         check_memory(16 * M * (n_in + N), f"a network of {M} hidden neurons")
         if self.engine == "exact" and has_kernels():
             check_memory(12 * n**2, f"learning {n} transitions, of which every two are compared")
-        self.hidden_unit_, self.hidden_step_ = _in_units(self.eta_hidden_, self.decay_)
-        self.visible_unit_, self.visible_step_ = _in_units(self.eta_visible_, self.decay_)
+        fine = fades(self)
+        self.hidden_unit_, self.hidden_step_ = _in_units(self.eta_hidden_, self.decay_, fine)
+        self.visible_unit_, self.visible_step_ = _in_units(self.eta_visible_, self.decay_, fine)
         # Multiples of a power of two add up without rounding, so that the drive does not depend on
         # the order of a sum.
         P = rng.standard_normal((M, N if self.target_from_ == "next" else n_in))
@@ -415,6 +439,7 @@ class SparseSequenceAttractor(OnlineMemory):
         from_bias = self.hidden_bias_ / b if b else self.hidden_bias_
         V = np.rint(self.V_ / self.visible_unit_).astype(np.int64)
         n, M = len(inputs), len(self.U_)
+        obeys = self._obeyed()
         state = SparseState(
             U=np.rint(np.column_stack([self.U_, from_bias]) / self.hidden_unit_).astype(np.int64),
             V=V,
@@ -427,6 +452,7 @@ class SparseSequenceAttractor(OnlineMemory):
             wrong=np.zeros(n),
             redrawn=np.zeros(n, dtype=np.bool_),
             raised=np.zeros(M, dtype=np.int64),
+            obeys=obeys,
         )
         drive = (
             np.zeros((n, 0))
@@ -452,6 +478,24 @@ class SparseSequenceAttractor(OnlineMemory):
         self.hidden_errors_ = np.append(self.hidden_errors_, errors[:, 0])
         self.visible_errors_ = np.append(self.visible_errors_, errors[:, 1])
         self.n_iter_ += len(errors)
+
+    def _obeyed(self) -> Obeyed | None:
+        """Return what constraints say, in units of weights; the present ones are brought there."""
+        own = own_learning(self)
+        if own is None:
+            return None
+        (M, n_in), N, made = self.U_.shape, self.n_features_in_, []
+        for which, shape, size, cells in (
+            (0, (M, n_in), self.kappa / (math.sqrt(n_in) * self.hidden_unit_), N),
+            (1, (N, M), self.kappa / (math.sqrt(self.n_winners_) * self.visible_unit_), M),
+        ):
+            rng = np.random.default_rng([*own.seed, which])
+            made.append(Synapses.obeying(own.constraints, shape, size, cells, rng, grid=1.0))
+            if which == 0:
+                U = made[0].possible(self.U_ / self.hidden_unit_, slice(None), rng)
+                self.U_ = U * self.hidden_unit_
+        V = replace(made[1], low=made[1].low.T.copy(), high=made[1].high.T.copy())
+        return Obeyed(made[0], V, own.seed, own.epoch)
 
     def _settings(self) -> SparseSettings:
         """The rule in whole numbers."""
@@ -480,6 +524,7 @@ class SparseSequenceAttractor(OnlineMemory):
         check_choice(self.code, "code", ("winners", "thresholds"))
         check_choice(self.target_from, "target_from", ("current", "next", "auto"))
         check_choice(self.engine, "engine", ("exact", "reference"))
+        check_own_learning(self)
         for name in ("bias", "noise"):
             if not is_auto(getattr(self, name)):
                 check_count(getattr(self, name), name, 0, _LARGEST_BIAS)
@@ -643,9 +688,11 @@ def _weight_of_feedback(load: float, n_in: int, n_hidden: int, alike: float) -> 
     return (crowded + (0.6 - crowded) * with_room) * min(max(1.0, load / 1.9) ** 6, 10.0)
 
 
-def _in_units(eta: float, decay: bool) -> tuple[float, int]:
-    """Return a unit of weight, a power of two, finer for rates that decay, and the rate in it."""
-    unit = 2.0 ** math.floor(math.log2(eta)) / (256 if decay else 16)
+def _in_units(eta: float, decay: bool, fine: bool) -> tuple[float, int]:
+    """Return a unit of weight, a power of two, finer for rates that decay and for synapses that
+    fade, and the rate in it.
+    """
+    unit = 2.0 ** math.floor(math.log2(eta)) / (256 if decay else 16) / (2**12 if fine else 1)
     return unit, round(eta / unit)
 
 

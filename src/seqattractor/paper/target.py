@@ -48,6 +48,7 @@ TARGETS = {
     "continual": "continual:TARGET",
     "nights": "nights:TARGET",
     "sleep": "sleep:TARGET",
+    "spikes": "spikes:TARGET",
     **{name: f"neighbours:{name}" for name in EXPERIMENTS},
 }
 NEIGHBOURS = tuple(EXPERIMENTS)
@@ -61,6 +62,7 @@ PAST_THE_PAPER = (
     "continual",
     "nights",
     "sleep",
+    "spikes",
     *NEIGHBOURS,
 )
 """These take long, so "all" leaves them out."""

@@ -29,3 +29,4 @@ from ._replay import prediction_of_laps as prediction_of_laps
 from ._replay import replay_event as replay_event
 from ._replay import replay_p_values as replay_p_values
 from ._replay import replay_scores as replay_scores
+from ._spiking import spike_raster as spike_raster

@@ -178,7 +178,7 @@ def _draw_limits(ax: Axes, axis: str, groups: list[list[Any]]) -> None:
 
 def _look(k: int, limit: Any) -> dict[str, Any]:
     """The line of a limit, the k-th of a plot."""
-    dots = (0, (1, 1.5 + k))
+    dots = (0, (1, 1 + k % 3))
     return {"linestyle": "-." if limit.ceiling else dots, "linewidth": 1.3, "color": GREY}
 
 

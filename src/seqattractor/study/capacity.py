@@ -676,12 +676,13 @@ class Search:
 
     def _limits(self) -> list[Limit]:
         """What theory says, if patterns are random."""
-        given = DEFAULTS | self.point.settings
+        settings = dict(self.point.settings)
+        given = DEFAULTS | settings
         if given["correlation"] or given["pattern_bias"]:
             return []
         if self.brought is not None:
-            given["network"] = self.brought.network
-        net = network_of(given, np.random.default_rng(self.seed))
+            settings["network"] = self.brought.network
+        net = network_of(settings, np.random.default_rng(self.seed))
         return limits(net, given["n"], sequences=given["sequences"], success=self.success)
 
 

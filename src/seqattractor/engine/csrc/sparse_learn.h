@@ -10,6 +10,9 @@
  * columns are transposed for a window of coming presentations at a time, and updates are made there, too. The feedback Q x(t+1), by
  * which targets are chosen, is carried along in the same way.
  *
+ * Under constraints on synapses an update is no longer the same for all fields. Then fields of U, where it learns, and the feedback are
+ * sums over weights at every presentation, and `fields` and `feedback` are not carried along.
+ *
  * V is transposed, since a presentation reads and writes the rows of its few active neurons; it is Q, too, since both get the same
  * updates.
  */
@@ -29,6 +32,11 @@
 #define choose TYPED(choose)
 #define learn_hidden TYPED(learn_hidden)
 #define learn_visible TYPED(learn_visible)
+#define field_of TYPED(field_of)
+#define obey TYPED(obey)
+#define fade TYPED(fade)
+#define change_under_constraints TYPED(change_under_constraints)
+#define set_fields_directly TYPED(set_fields_directly)
 
 /* Arrays of the worker in engine.py, then work space. Declared in kernels.py in the same order, as all structs. */
 typedef struct {
@@ -37,6 +45,7 @@ typedef struct {
     int64_t learned;                /* n_in if P is learned, else 0 */
     int64_t feedback_row;           /* row of n if targets are chosen by feedback, else 0 */
     int64_t counted;                /* n if changes of U are counted, and U is made at the end, else 0 */
+    int64_t obeying;                /* M if there are constraints, else 0 */
     const int8_t *inputs, *targets; /* x(t) and x(t+1), (n, n_in) and (n, N) */
     const uint64_t *input_bits, *target_bits; /* the same as bits, (words of n_in, n) and (words of N, n) */
     const int32_t *gram;            /* products of all [x(s); b], (n, row of n) */
@@ -57,6 +66,10 @@ typedef struct {
     T *Vt;              /* V transposed, (M, row of N) */
     T *fields;          /* U [x(s); b] for all transitions, (padded M, row of n) */
     T *feedback;        /* Q x(s+1) for all transitions, (padded M, feedback_row) */
+    const T *low, *high;     /* what each synapse of U may be, (obeying, n_in), */
+    const T *low_V, *high_V; /* and of V transposed, (obeying, N); */
+    int64_t spacing, spacing_V; /* between levels, or 0, */
+    double left, left_V; /* and what it keeps of itself at every transition */
     int64_t *mu, *nu;   /* errors of each hidden neuron, and of all visible ones: these are added to */
     T *Ut;              /* work: U transposed, (padded n_in, row of M), where there is noise */
     T *h, *q;           /* columns of fields, with noise, and of feedback for a window, (WINDOW, row of M) */
@@ -67,6 +80,7 @@ typedef struct {
     double *score, *projected, *highest_scores;
     int32_t *best, *active, *plus, *minus;
     uint64_t *wrong_bits;
+    int8_t *x;          /* a pattern with noise */
 } Task;
 
 /* ---- Rows of numbers ---- */
@@ -132,8 +146,10 @@ static void transpose(const T *W, int64_t n_rows, int64_t stride, int64_t first,
 static void look_forward(Task *task, const SparseRule *rule, int64_t first, int64_t last)
 {
     int64_t n = task->n, n_in = task->n_in, M = task->M, words = words_of(n_in);
-    if (rule->choosing && task->feedback_row)
+    if (rule->choosing && task->feedback_row && !task->obeying)
         transpose(task->feedback, M, row_of(n), first, last, task->q, row_of(M));
+    if (task->obeying && rule->hidden_step)
+        return;
     transpose(task->fields, M, row_of(n), first, last, task->h, row_of(M));
     if (!task->noise)
         return;
@@ -163,6 +179,52 @@ INLINE void change(T *restrict fields, int64_t n, T *column, int64_t stride, int
         fields[s] += step * overlap[s];
     for (int64_t s = 0; s < left; s++)
         column[s * stride] += step * ahead[s];
+}
+
+/* ---- Under constraints on synapses: engine/synapses.py ---- */
+
+INLINE T field_of(const T *w, const int8_t *x, int64_t n)
+{
+    T total = 0;
+    for (int64_t j = 0; j < n; j++)
+        total += w[j] * x[j];
+    return total;
+}
+
+/* Look up the fields of x(t), with noise, and the feedback for its presentation. */
+static void set_fields_directly(Task *task, const SparseRule *rule, int64_t t, T *h, T *q)
+{
+    int64_t n_in = task->n_in, N = task->N;
+    memcpy(task->x, task->inputs + t * n_in, (size_t)n_in);
+    for (int64_t k = 0; k < task->n_flipped[t]; k++)
+        task->x[task->flipped[t * task->noise + k]] *= -1;
+    for (int64_t i = 0; i < task->M; i++) {
+        const T *w = task->U + i * row_of(n_in + 1);
+        if (rule->hidden_step)
+            h[i] = field_of(w, task->x, n_in) + (T)rule->bias * w[n_in];
+        if (rule->choosing && task->feedback_row)
+            q[i] = field_of(task->Vt + i * row_of(N), task->targets + t * N, N);
+    }
+}
+
+/* Bring n synapses to what is possible; between two levels chance decides. */
+static void obey(T *restrict w, const T *restrict low, const T *restrict high, int64_t n, int64_t spacing, const Generator *rng)
+{
+    for (int64_t j = 0; j < n && spacing > 0; j++) {
+        double level = (double)w[j] / (double)spacing, below = floor(level);
+        w[j] = (T)(((int64_t)below + ((double)draw_real(rng) < level - below)) * spacing);
+    }
+    for (int64_t j = 0; j < n; j++) {
+        T at_least = w[j] > low[j] ? w[j] : low[j];
+        w[j] = at_least < high[j] ? at_least : high[j];
+    }
+}
+
+/* What n synapses have left when a transition is presented. */
+INLINE void fade(T *w, int64_t n, double left)
+{
+    for (int64_t j = 0; j < n; j++)
+        w[j] = (T)rint((double)w[j] * left);
 }
 
 /* ---- The choice of targets, in place of eq. (4): `rule.choose` ---- */
@@ -273,8 +335,29 @@ static const double *choose(Task *task, const SparseRule *rule, int64_t t, const
 
 /* ---- Learning ---- */
 
+/* Let the neurons that are wrong, in `active`, learn the pattern `x`, eq. (6), under constraints, and look up their fields again. */
+static void change_under_constraints(Task *task, const SparseRule *rule, const uint64_t *z, T *h, int64_t n_wrong, const Generator *chance)
+{
+    int64_t n_in = task->n_in, fades = task->left >= 0 && task->left < 1, next = 0;
+    for (int64_t k = 0; k < (fades ? task->M : n_wrong); k++) {
+        int64_t i = fades ? k : task->active[k];
+        T *restrict w = task->U + i * row_of(n_in + 1);
+        T step = (T)(z[i / BLOCK] >> i % BLOCK & 1 ? rule->hidden_step * rule->active_weight : -rule->hidden_step);
+        if (fades)
+            fade(w, n_in, task->left);
+        if (next < n_wrong && task->active[next] == i) {
+            for (int64_t j = 0; j < n_in; j++)
+                w[j] += step * task->x[j];
+            w[n_in] += step * (T)rule->bias;
+            task->mu[i]++, next++;
+        }
+        obey(w, task->low + i * n_in, task->high + i * n_in, n_in, task->spacing, chance);
+        h[i] = field_of(w, task->x, n_in) + (T)rule->bias * w[n_in];
+    }
+}
+
 /* Let U learn the targets of transition t, eqs. (5)-(6); the window goes from first to last - 1. */
-static void learn_hidden(Task *task, const SparseRule *rule, int64_t t, int64_t first, int64_t last)
+static void learn_hidden(Task *task, const SparseRule *rule, int64_t t, int64_t first, int64_t last, const Generator *chance)
 {
     int64_t n = task->n, n_in = task->n_in, M = task->M, words = words_of(n_in), n_wrong = 0;
     const uint64_t *z = task->z + t * words_of(M);
@@ -285,6 +368,10 @@ static void learn_hidden(Task *task, const SparseRule *rule, int64_t t, int64_t 
         uint64_t wanted = z[i / BLOCK];
         uint64_t wrong = (wanted & ~above(h + i, task->highest + i)) | (~wanted & ~above(task->lowest + i, h + i));
         n_wrong += list_bits(wrong & inside(M - i), i, task->active + n_wrong);
+    }
+    if (task->obeying) {
+        change_under_constraints(task, rule, z, h, n_wrong, chance);
+        return;
     }
     if (n_wrong && task->noise) {
         const uint64_t *noisy = task->noisy + t - first;
@@ -313,7 +400,7 @@ static void learn_hidden(Task *task, const SparseRule *rule, int64_t t, int64_t 
 
 /* Let V learn x(t+1) from the hidden neurons that are active, eqs. (7)-(9), and feedback follow it where targets are chosen by it: Q
  * x(s+1) changes by the products of x(t+1) and x(s+1) over the units with an error. */
-static void learn_visible(Task *task, const SparseRule *rule, int64_t t, int64_t first, int64_t last)
+static void learn_visible(Task *task, const SparseRule *rule, int64_t t, int64_t first, int64_t last, const Generator *chance)
 {
     int64_t n = task->n, N = task->N, M = task->M, n_active = 0;
     const int8_t *restrict x_next = task->targets + t * N;
@@ -329,14 +416,22 @@ static void learn_visible(Task *task, const SparseRule *rule, int64_t t, int64_t
         errors += nu;
         g[j] = nu ? x * step : 0;
     }
+    int fades = task->obeying && task->left_V >= 0 && task->left_V < 1;
+    for (int64_t i = 0; i < M && fades; i++)
+        fade(task->Vt + i * row_of(N), N, task->left_V);
     for (int64_t k = 0; errors && k < n_active; k++) {
         T *restrict row = task->Vt + task->active[k] * row_of(N);
         for (int64_t j = 0; j < N; j++)
             row[j] += g[j];
     }
-    task->wrong[t] += WRONG_AVERAGING * ((double)wrong - task->wrong[t]);
+    for (int64_t k = 0; task->obeying && (fades ? k < M : errors && k < n_active); k++) {
+        int64_t i = fades ? k : task->active[k];
+        obey(task->Vt + i * row_of(N), task->low_V + i * N, task->high_V + i * N, N, task->spacing_V, chance);
+    }
+    int alone = !(rule->hidden_step || rule->choosing || rule->redraw_above < INFINITY || task->noise); /* V, with nothing left to chance */
+    task->wrong[t] += (alone ? 1 : WRONG_AVERAGING) * ((double)wrong - task->wrong[t]);
     *task->nu += errors;
-    if (!errors || !rule->choosing || !task->feedback_row)
+    if (!errors || !rule->choosing || !task->feedback_row || task->obeying)
         return;
     for (int64_t j = 0; j < N; j += BLOCK)
         task->wrong_bits[j / BLOCK] = above(g + j, zeros) | above(zeros, g + j);
@@ -349,9 +444,9 @@ static void learn_visible(Task *task, const SparseRule *rule, int64_t t, int64_t
 }
 
 /* Learn from first to last - 1. Returns -1 if there are too few normals (redraws, M): a transition is redrawn if too many of its visible
- * neurons were wrong before. */
+ * neurons were wrong before. Under constraints, chance of U and of V decides between levels. */
 EXPORT int64_t TYPED(sparse_learn)(int64_t redraws, Task *task, const SparseRule *rule, const double *normals, int64_t first,
-                                   int64_t last)
+                                   int64_t last, const Generator *chance, const Generator *chance_V)
 {
     for (int64_t t = first; t < last; t++)
         redraws -= task->wrong[t] > rule->redraw_above;
@@ -361,11 +456,13 @@ EXPORT int64_t TYPED(sparse_learn)(int64_t redraws, Task *task, const SparseRule
         end = least(first + WINDOW, last);
         look_forward(task, rule, first, end);
         for (int64_t t = first; t < end; t++) {
+            if (task->obeying && (rule->hidden_step || rule->choosing))
+                set_fields_directly(task, rule, t, task->h + (t - first) * row_of(task->M), task->q + (t - first) * row_of(task->M));
             normals = choose(task, rule, t, task->q + (t - first) * row_of(task->M), normals);
             if (rule->hidden_step)
-                learn_hidden(task, rule, t, first, end);
+                learn_hidden(task, rule, t, first, end, chance);
             if (rule->visible_step)
-                learn_visible(task, rule, t, first, end);
+                learn_visible(task, rule, t, first, end, chance_V);
         }
     }
     return 0;

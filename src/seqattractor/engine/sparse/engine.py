@@ -16,6 +16,7 @@ from seqattractor.engine import kernels
 from seqattractor.engine.kernels import aligned, padded, row
 from seqattractor.engine.problem import ProgressCallback
 from seqattractor.engine.sparse.rule import (
+    LARGEST,
     PROTOTYPE,
     Epoch,
     Floats,
@@ -74,7 +75,7 @@ def learn_sparse(
     task = _Task(inputs, targets, drive, state, settings, rng)
     noise = any(now.noise for now in epochs)
     errors: list[tuple[int, int]] = []
-    learner: _Plain | _Compiled | _PracticeOfV | None = None
+    learner: _Plain | _PracticeOfV | _Compiled | None = None
     converged, wanted, at_most = False, True, math.inf
     unchanging = _from_where_only_errors_change_anything(epochs)
     for k, now in enumerate(epochs):
@@ -82,7 +83,17 @@ def learn_sparse(
             wanted, at_most = is_wanted(now, state), now.at_most
         if not wanted or (at_most < math.inf and errors and errors[-1] == (0, 0)):
             continue
-        kind = _Plain if not compiled else _PracticeOfV if now.alone == "V" else _Compiled
+        # V alone practises neuron by neuron, but chance between levels is drawn for all of them.
+        free = state.obeys is None
+        kind = (
+            _Plain
+            if not compiled
+            else _Compiled
+            if now.alone != "V"
+            else _PracticeOfV
+            if free
+            else _PracticeUnderConstraints
+        )
         if type(learner) is not kind:
             if learner is not None:
                 learner.finish()
@@ -197,6 +208,7 @@ class _Compiled:
         self.state, self.settings = state, s
         (n, n_in), M = self.inputs.shape, len(state.U)
         self.rows = max(M, self.targets.shape[1])
+        self._lengths = {"": n_in, "_V": self.targets.shape[1]}
         self.bounds = (
             _largest_field(state.U, s.bias),
             _largest(state.Q) * self.rows,
@@ -226,7 +238,13 @@ class _Compiled:
         self.totals[:M] = P.sum(axis=1)
         self.inverse = 1.0 / np.sqrt(np.maximum(np.einsum("ij,ij->i", P, P), 1))
         self.U, self.Vt = _in_rows(state.U, self.kind), _in_rows(state.Q, self.kind, pad=False)
-        self.counts = np.zeros((M, 0 if noise else n), dtype=np.int64)
+        obeys = state.obeys
+        self.counts = np.zeros((M, 0 if noise or obeys else n), dtype=np.int64)
+        self.spacing, self.spacing_V = (
+            (int(obeys.U.spacing), int(obeys.V.spacing)) if obeys else (0, 0)
+        )
+        self.left, self.left_V = (obeys.U.left, obeys.V.left) if obeys else (1.0, 1.0)
+        self._set_bounds()
         self.fields = _in_rows(_products(state.U, self.x_b), self.kind)
         self.feedback, self.has_feedback = (
             aligned((padded(M), row(n) if s.learned_feedback else 0), self.kind, np.zeros),
@@ -237,6 +255,8 @@ class _Compiled:
 
     def epoch(self, now: Epoch) -> tuple[int, int]:
         """Learn one epoch; returns the errors sum mu and sum nu."""
+        obeys = self.state.obeys
+        chance = obeys.next_chance() if obeys else [self.rng, self.rng]
         rule, first, (n, M) = (
             SimpleNamespace(**vars(self.settings) | vars(now)),
             0,
@@ -259,7 +279,7 @@ class _Compiled:
             if kind is not self.kind:
                 self._become(kind)
             self.lowest[:M], self.highest[:M] = -margins[0], margins[1]
-            wanted = bool(now.choosing and self.settings.learned_feedback)
+            wanted = bool(now.choosing and self.settings.learned_feedback and not obeys)
             if (
                 wanted and not self.has_feedback
             ):  # Q x(s+1), which an epoch that chooses targets by it keeps up to date
@@ -270,7 +290,7 @@ class _Compiled:
                     self.flipped, self.n_flipped, self.order, self.rng
                 )
                 self.learn = kernels.sparse_learn.bind(self)
-            self.learn(rule, self._draw(first, last, now), first, last)
+            self.learn(rule, self._draw(first, last, now), first, last, *chance)
             first = last
         if now.alone == "U":
             self.state.raised += self.mu == 0
@@ -299,6 +319,16 @@ class _Compiled:
         self.kind, self.learn = kind, None
         for name in ("Vt", "U", "totals", "lowest", "highest", "fields", "feedback"):
             setattr(self, name, getattr(self, name).astype(kind))
+        self._set_bounds()
+
+    def _set_bounds(self) -> None:
+        """Make the bounds of synapses integers of the present kind."""
+        most, obeys = float(np.iinfo(np.int32).max), self.state.obeys
+        most = most if self.kind == np.int32 else float(LARGEST)
+        for name, synapses in (("", obeys and obeys.U), ("_V", obeys and obeys.V)):
+            for side in ("low", "high"):
+                bound = getattr(synapses, side) if synapses else np.zeros((0, self._lengths[name]))
+                setattr(self, side + name, np.clip(bound, -most, most).astype(self.kind))
 
     def _stretch(self, first: int, now: Epoch, margin: int) -> tuple[int, Any]:
         """How far to go before bounds are to be looked at again, and the narrowest type up to
@@ -309,8 +339,8 @@ class _Compiled:
         """
         s, (n, n_in) = self.settings, self.inputs.shape
         growth = (
-            now.hidden_step * s.active_weight * (n_in + s.bias**2),
-            now.visible_step * self.rows,
+            now.hidden_step * s.active_weight * (n_in + s.bias**2) + self.spacing * n_in,
+            (now.visible_step + self.spacing_V) * self.rows,
         )
         least = max(n_in * PROTOTYPE, margin, s.visible_margin)
         for look in (False, True):
@@ -361,6 +391,10 @@ class _Compiled:
         """Draw flips; other threads may use the same generator."""
         with self.rng.bit_generator.lock:
             self.flip(first, last)
+
+
+class _PracticeUnderConstraints(_Compiled):
+    """Epochs for V alone under constraints, with the fields that U has at the end of learning."""
 
 
 def _largest_field(U: NDArray[Any], bias: int) -> int:

@@ -17,7 +17,9 @@ differs:
   ones by chance (redraw);
 - x(t) is practised with some units flipped; learning steps shrink;
 - or, where U practises alone, hidden neurons ask more of themselves: one without an error in an
-  epoch raises its margin.
+  epoch raises its margin;
+- under constraints every synapse of U and V obeys them after every update (`engine.synapses`), and
+  Q those of V, so that it stays its transpose.
 
 All weights are whole numbers: multiples of a unit that belongs to each. So every sum is exact, and
 the compiled kernels must give the same numbers bit for bit.
@@ -26,6 +28,7 @@ the compiled kernels must give the same numbers bit for bit.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -33,6 +36,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from seqattractor.engine.synapses import Synapses, draw
 from seqattractor.rule import field, heaviside, sign
 from seqattractor.sequences import Patterns
 
@@ -135,6 +139,24 @@ class Epoch:
 
 
 @dataclass
+class Obeyed:
+    """Constraints on synapses, in the units of their weights."""
+
+    U: Synapses
+    """Not of the bias unit: shape (M, N_in)."""
+    V: Synapses
+    """Of V transposed, shape (M, N)."""
+    seed: Integers
+    epoch: int
+    """Epochs before."""
+
+    def next_chance(self) -> list[Generator]:
+        """Return what chance of U and of V begins with in the next epoch."""
+        self.epoch += 1
+        return draw(self.seed, self.epoch)
+
+
+@dataclass
 class SparseState:
     """What learning changes."""
 
@@ -162,6 +184,8 @@ class SparseState:
     """How often each hidden neuron raised its margin, shape (M,); it holds while U practises
     alone.
     """
+    obeys: Obeyed | None = None
+    """Constraints on synapses, if there are some."""
 
 
 def check_exact(bound: int) -> None:
@@ -260,12 +284,18 @@ def choose(
 
 
 def learn_transition(
-    state: SparseState, settings: SparseSettings, now: Epoch, t: int, x: Patterns, x_next: Patterns
+    state: SparseState,
+    settings: SparseSettings,
+    now: Epoch,
+    t: int,
+    x: Patterns,
+    x_next: Patterns,
+    chance: Sequence[Generator] = (),
 ) -> tuple[NDArray[np.bool_], int]:
     """Learn transition number t from the (noisy) pattern x; changes the state and returns the
-    errors mu and sum nu.
+    errors mu and sum nu. Under constraints chance decides between levels of U and of V.
     """
-    U, V, s = state.U, state.V, settings
+    U, V, s, obeys = state.U, state.V, settings, state.obeys
     z = state.targets[t].astype(np.int64)
     x_b = np.append(x.astype(np.int64), s.bias)  # [x~; b]
     mu = np.zeros(len(z), dtype=np.bool_)
@@ -276,7 +306,11 @@ def learn_transition(
         )
         mu = s_z * field(U, x_b) <= margin  # eq. (5)
         weight = np.where(z == 1, s.active_weight, 1)
+        if obeys:
+            fade(U[:, :-1], obeys.U)
         U += np.outer(now.hidden_step * weight * mu * s_z, x_b)  # eq. (6)
+        if obeys:
+            obey(U[:, :-1], obeys.U, mu, chance[0])
     if not now.visible_step:
         return mu, 0
 
@@ -284,14 +318,31 @@ def learn_transition(
     g = field(V, y)
     nu = x_next * g <= s.visible_margin  # eq. (8)
     error = now.visible_step * nu * x_next
+    if obeys:
+        fade(V.T, obeys.V)
     V += np.outer(error, y)  # eq. (9)
     state.Q += np.outer(
         y, error
     )  # the same factors meet at the feedback synapse: pre nu_j x_j, post y_i
+    if obeys:
+        obey(V.T, obeys.V, (y == 1) & nu.any(), chance[1])
+        state.Q[:] = V.T
 
     wrong = int(np.sum(sign(g) != x_next))
     state.wrong[t] += (1.0 if now.alone == "V" else WRONG_AVERAGING) * (wrong - state.wrong[t])
     return mu, int(nu.sum())
+
+
+def fade(weights: Integers, synapses: Synapses) -> None:
+    """Take from synapses what they lose at a transition."""
+    if synapses.fades:
+        weights[:] = np.rint(weights * synapses.left)
+
+
+def obey(weights: Integers, synapses: Synapses, changed: NDArray[np.bool_], rng: Generator) -> None:
+    """Bring the rows of synapses that may have changed to what is possible."""
+    rows = np.flatnonzero(changed | synapses.fades)
+    weights[rows] = synapses.possible(weights[rows], rows, rng)
 
 
 def present(
@@ -310,11 +361,12 @@ def present(
     """
     hidden, visible = np.zeros(len(state.U), dtype=np.int64), 0
     order = np.arange(inputs.shape[1])
+    chance = state.obeys.next_chance() if state.obeys else ()
     for t in range(len(inputs)):
         x = flip_some(inputs[t], now.noise, order, rng)
         if now.choosing or now.redrawing:
             choose(state, settings, now, t, inputs[t], targets[t], drive[t], rng)
-        mu, nu = learn_transition(state, settings, now, t, x, targets[t])
+        mu, nu = learn_transition(state, settings, now, t, x, targets[t], chance)
         hidden, visible = hidden + mu, visible + nu
     if now.alone == "U":
         state.raised += hidden == 0
