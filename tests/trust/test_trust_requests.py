@@ -309,6 +309,12 @@ FILES = [
         ("a.csv", b"\xff" * 99),
         ("a.npz", b"1,0\n0,1\n"),
         ("a.npy", b"time,unit\n"),
+        ("a.csv", b"1,0\n0.5,1\n" * 30),
+        ("a.txt", b"0.1 1\n0.2 2\n0.9 1\n" * 9),
+        ("a.nwb", b"\x89HDF\r\n\x1a\n" + bytes(99)),
+        ("a.mp4", bytes(4) + b"ftypisom" + bytes(99)),
+        ("a.mkv", b"#EXTM3U\n/etc/passwd\n"),
+        ("a.mat", b"MATLAB 5.0 MAT-file" + bytes(200)),
     ],
     *[
         ("a.png", png((30, 30))[:-20]),
@@ -342,6 +348,16 @@ def upload(rng, heavy):
         files = [(f"{k}.png", damaged(rng, png((9, 9)))) for k in range(3)]
     head = {"files": [{"name": name, "size": len(content)} for name, content in files]}
     head |= pick(rng, [{}, {"levels": 0}, {"levels": 8, "colour": 0}, {"levels": 4, "colour": 1}])
+    head |= pick(
+        rng,
+        [
+            {},
+            {"threshold": 20, "stride": 2},
+            {"threshold": "median"},
+            {"threshold": "otsu", "bin": 0.1, "key": "times,units"},
+            {"bin": 1e-6, "key": "../../X"},
+        ],
+    )
     content = b"".join(content for _, content in files)
     if heavy:
         return json.dumps(head).encode() + b"\n" + content
