@@ -18,12 +18,13 @@ def page(data):
     names.
     """
     result = Result(data)
-    memories, limits = TARGET.tables(result)
+    memories, limits, long = TARGET.tables(result)
     return named_parts(
         {
             "paragraph": TARGET.verdict(result).sentence,
             "memories": list_table(memories),
             "limits": list_table(limits),
+            "long": list_table(long),
         }
     )
 

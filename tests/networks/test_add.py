@@ -83,6 +83,50 @@ def test_open_sequences_are_replayed_from_their_second_pattern_on(name):
         assert net.score(x) == 1
 
 
+@pytest.mark.parametrize("length", [2, 3, 8])
+def test_a_sparse_network_replays_open_sequences_from_their_first_pattern_on(length):
+    """However often: what is learned again is what was learned."""
+    net, each = NETWORKS["sparse"](), walks(6, length=length)
+    for k, X in enumerate(each):
+        added = net.add(X)
+        assert {x.tobytes() for x in added.rehearsed} == {
+            x.astype(np.int8).tobytes() for x in each[:k]
+        }
+        assert added.n_transitions == (k + 1) * length  # with one that leads into each
+    assert [net.score(X) for X in each] == [1.0] * 6
+
+
+def test_open_sequences_beside_loops_and_short_of_a_lead_in():
+    """A pattern that is the same in any order of its units has none."""
+    loop, (blank, walk) = loops(1)[0], walks(2, seed=1)
+    blank[0] = -1
+    net = NETWORKS["sparse"]()
+    for X in (blank, loop, walk):
+        added = net.add(X)
+    assert added.n_transitions == 7 + 7 + 8
+    assert [net.score(X) for X in (blank, loop, walk)] == [1.0] * 3
+    assert [len(x) for x in added.rehearsed] == [8, 8]
+
+
+def test_sequences_that_were_fitted_drift_once_at_most():
+    """Their first patterns are rebuilt, and have lead-ins from then on."""
+    net, each = NETWORKS["sparse"](), walks(5)
+    net.fit(each[:3])
+    rebuilt = net.add(each[3]).rehearsed
+    again = net.add(each[4]).rehearsed
+    assert {x.tobytes() for x in rebuilt} < {x.tobytes() for x in again}
+
+
+def test_what_was_added_is_not_read_again():
+    """The caller's arrays may change: the next replay comes from the weights alone."""
+    net, each = NETWORKS["sparse"](), [*walks(2, seed=1), *(x.patterns.copy() for x in loops(2))]
+    kept = [X.copy() for X in each]
+    for X in each:
+        net.add(X)
+        X[...] = 1
+    assert [net.score(X) for X in kept] == [1.0] * 4
+
+
 def test_a_network_of_order_two_replays_crossing_sequences():
     first, second = walks(2, length=9)
     second[4] = first[4]  # the same pattern, after others
@@ -140,7 +184,7 @@ def test_with_self_nothing_is_saved_but_what_fit_saves(tmp_path):
 
 @pytest.mark.parametrize("rehearse", ["self", "cues", "patterns"])
 def test_another_process_adds_to_a_saved_network(tmp_path, rehearse):
-    each = loops(4)
+    each = [*loops(2), *walks(2, seed=1)]
     net = NETWORKS["sparse"]()
     for X in each[:3]:
         net.add(X, rehearse=rehearse)
@@ -210,6 +254,23 @@ def test_a_failed_add_is_rolled_back(name, rehearse):
         with pytest.raises((ValueError, TypeError)):
             net.add(wrong, rehearse=rehearse)
         assert pickle.dumps(net) == before
+
+
+def test_an_interrupted_replay_and_a_first_add_are_rolled_back(monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    net, (first, second) = NETWORKS["sparse"](), walks(2)
+    before = pickle.dumps(net)
+    with pytest.raises(KeyboardInterrupt):
+        net.add(first, callback=interrupt)
+    assert pickle.dumps(net) == before
+    net.add(first)
+    before = pickle.dumps(net)
+    monkeypatch.setattr(sa.SparseSequenceAttractor, "_synapses", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        net.add(second)
+    assert pickle.dumps(net) == before
 
 
 def test_conflicts_are_named_before_anything_is_changed():

@@ -203,11 +203,19 @@ def test_the_paragraph_is_made_from_the_numbers():
         "2.5 are (2 to 3), and 50% of the first one's transitions are right, with 684 bits saved "
         "beside the weights."
     ) in TARGET.verdict(result).sentence
-    memories, limits = TARGET.tables(result)
+    memories, limits, long = TARGET.tables(result)
     assert memories.rows[1] == [
         "sparse network, cues", "1", "3", "2", "2", "2.5 of 3", "50 %", "684", "10"
     ]  # fmt: skip
-    assert limits.rows[2] == ["open sequences", "self-replay", "1.0", "2.0", "3.0", "3"]
+    assert limits.rows[2] == ["open sequences", "self-replay", "2", "3.0", "3.0 of 3", "3"]
+    assert [row[1] for row in long.rows] == ["self-replay", "cues"] * 2
+
+
+def test_films_are_tested_without_noise():
+    films = {"kind": "films", "pictures": 30, "N": 900, "exact_only": True, "sequences": 2}
+    found = learn_and_test(CELL | films | {"rehearse": "self"}, seed_of(0, "", 0))
+    assert found["exact"] == [1, 2]
+    assert "basin" not in found
 
 
 @pytest.mark.parametrize("kind", [{"open": True}, {"correlation": 0.8}])

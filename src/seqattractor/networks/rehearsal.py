@@ -14,6 +14,7 @@ from seqattractor._checks import check_choice
 from seqattractor._faces import Result
 from seqattractor._unchanged import unchanged_by_failure
 from seqattractor.engine.problem import ProgressCallback
+from seqattractor.networks.lead_in import with_lead_ins
 from seqattractor.networks.spontaneous import self_replay
 from seqattractor.networks.traits import NotApplicable
 from seqattractor.sequences import Patterns, Transitions, check_sequences, split, transitions
@@ -46,7 +47,8 @@ class Added(Result):
     not_stored : list of int
         Which of these are not stored exactly.
     n_transitions : int
-        How many transitions were learned, earlier and new ones.
+        How many transitions were learned: earlier ones, new ones, and with "self" those that
+        lead into open sequences.
     n_parameters : int
         As `net.n_parameters()` is now.
     n_bits_saved : int
@@ -150,26 +152,33 @@ def _add(
 ) -> Added:
     """Recall what is known, learn it together with what is new, and test both."""
     earlier, not_recalled, share = list[Patterns](), 0, None
-    if not net._has_learned:
-        net.fit(X, lengths, callback=callback)
-        new = list(split(*check_sequences(X, lengths, order=net.order_)))
+    first = not net._has_learned
+    net.check_parameters()
+    if first:
+        net._forget()
+    net.transitions(X, lengths, continuing=not first)
+    new = list(split(*check_sequences(X, lengths, order=net.order_)))
+    led = list[bool]()  # which earlier sequences get a lead-in
+    if rehearse == "self" and not first:
+        replayed = self_replay(net)
+        earlier, share = replayed.sequences, replayed.share_of_neurons
+        # A path without one may be none that was learned, unless there is nothing else: then the
+        # network has not learned by `add`.
+        unlike = any(replayed.led) or any(replayed.loops)
+        led = replayed.led if unlike else [True] * len(earlier)
+    elif rehearse is not None and not first:
+        earlier, not_recalled = _recall_saved(net, rehearse)
+    if net.on_conflict == "raise" and not first:
+        _check_no_conflicts(net, earlier, new)
+    learned = [*earlier, *new]
+    if rehearse == "self" and net._leads_in:
+        learned = with_lead_ins(learned, led + [True] * len(new), net.order_)
+    if rehearse is None and not first:
+        _present_until_stored(net, new)
     else:
-        net.check_parameters()
-        net.transitions(X, lengths, continuing=True)
-        new = list(split(*check_sequences(X, lengths, order=net.order_)))
-        if rehearse == "self":
-            replayed = self_replay(net)
-            earlier, share = replayed.sequences, replayed.share_of_neurons
-        elif rehearse is not None:
-            earlier, not_recalled = _recall_saved(net, rehearse)
-        if net.on_conflict == "raise":
-            _check_no_conflicts(net, earlier, new)
-        if rehearse is None:
-            _present_until_stored(net, new)
-        else:
-            with net._announced(callback) as report:
-                net.fit_transitions(_transitions([*earlier, *new], net.order_), report)
-            net._learned_from = None
+        with net._announced(callback) as report:
+            net.fit_transitions(_transitions(learned, net.order_), report)
+        net._learned_from = None
     forget_saved(net)
     if rehearse in ("cues", "patterns"):
         _save(net, rehearse, [*earlier, *new])
@@ -183,7 +192,7 @@ def _add(
         not_recalled=not_recalled,
         new=new,
         not_stored=not_stored,
-        n_transitions=sum(len(x) - net.order_ for x in (*earlier, *new)),
+        n_transitions=sum(len(x) - net.order_ for x in learned),
         n_parameters=net.n_parameters(),
         n_bits_saved=_bits_saved(net),
         share_of_neurons=share,

@@ -10,13 +10,14 @@ from matplotlib.figure import Figure
 
 from seqattractor import plots
 from seqattractor.analysis._robustness import basin_fraction
+from seqattractor.datasets._moving_digits import moving_digits
 from seqattractor.datasets._random import random_periodic, random_sequences
 from seqattractor.networks.registry import make_network, parameters_of
-from seqattractor.paper.settings import RANDOM_SEQUENCES
+from seqattractor.paper.settings import DIGITS, RANDOM_SEQUENCES
 from seqattractor.paper.target import Cell, Outcome, Request, Result, Row, Target
 from seqattractor.plots._continual import draw_continual
 from seqattractor.report.page import Table, Verdict
-from seqattractor.sequences import Sequences
+from seqattractor.sequences import Patterns
 from seqattractor.study.continual import learn_in_turn
 from seqattractor.study.protocol import seed_of
 
@@ -44,20 +45,35 @@ LIMITS: dict[str, Cell] = {
 SMALL = {"M": 100, "T": 11, "sequences": 16}  # of 10 transitions each
 LIMIT_REHEARSALS = ("self", "patterns")
 
+LONG: dict[str, Cell] = {
+    "open sequences of 20 transitions": {"open": True, "M": 500, "T": T, "sequences": 40},
+    "moving digits, 20 frames": {
+        "pictures": DIGITS["shape"][0],
+        "M": DIGITS["M"],
+        "T": DIGITS["T"],
+        "N": DIGITS["shape"][0] * DIGITS["shape"][1],
+        "sequences": 12,
+    },
+}
+"""Kinds of sequences that a large sparse network learns, which are tested without noise only."""
+LONG_REHEARSALS = ("self", "cues")
+LONG_RUNS = 3  # at most
+
 
 def learn_and_test(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str, Any]:
     """Let a network learn sequences one after another, and test all so far after each.
 
     Settings are network, rehearse, sequences, T, M, N and flips; of other sequences than random
-    loops also their kind, and open or correlation. All networks get the same sequences and cues.
-    The outcome has lists with an entry for each number of sequences learned:
+    loops also their kind, and open, correlation or pictures. All networks get the same sequences
+    and cues. The outcome has lists with an entry for each number of sequences learned:
 
     exact
         How many have every transition right.
     stored
         How many of these are also reached from at least 90 % of the cues with flipped units.
     basin
-        The mean fraction of such cues that lead to their sequence.
+        The mean fraction of such cues that lead to their sequence. With exact_only neither is
+        tested.
     first
         The fraction of transitions of the first sequence that are right.
     bits_saved, parameters
@@ -66,7 +82,7 @@ def learn_and_test(settings: dict[str, Any], seed: np.random.SeedSequence) -> di
     assert isinstance(seed.entropy, int)  # as `seed_of` made it
     of_all = seed_of(seed.entropy, "continual", int(seed.spawn_key[-1]))
     of_data, of_network, of_cues = (np.random.default_rng(each) for each in of_all.spawn(3))
-    found = [_draw(settings, of_data).patterns for _ in range(settings["sequences"])]
+    found = _draw(settings, of_data)
     sizes = {"n_hidden": settings["M"], "random_state": int(of_network.integers(2**32))}
     known = parameters_of(settings["network"])
     net = make_network(
@@ -75,31 +91,36 @@ def learn_and_test(settings: dict[str, Any], seed: np.random.SeedSequence) -> di
     outcome = dict[str, list[Any]]()
     for k, bits in enumerate(learn_in_turn(net, found, settings["rehearse"]), start=1):
         exact = np.array([net.score(x) == 1 for x in found[:k]])
-        basins = np.array(
-            [
-                [basin_fraction(net, x, flips=settings["flips"], rng=of_cues) for _ in range(CUES)]
-                for x in found[:k]
-            ]
-        ).mean(axis=1)
-        row = {
-            "exact": int(exact.sum()),
-            "stored": int((exact & (basins >= BASIN)).sum()),
-            "basin": float(basins.mean()),
-            "first": float(net.score(found[0])),
-            "bits_saved": bits,
-            "parameters": net.n_parameters(),
-        }
+        row: dict[str, Any] = {"exact": int(exact.sum())}
+        if not settings.get("exact_only"):
+            basins = np.array(
+                [
+                    [
+                        basin_fraction(net, x, flips=settings["flips"], rng=of_cues)
+                        for _ in range(CUES)
+                    ]
+                    for x in found[:k]
+                ]
+            ).mean(axis=1)
+            row["stored"] = int((exact & (basins >= BASIN)).sum())
+            row["basin"] = float(basins.mean())
+        row["first"] = float(net.score(found[0]))
+        row["bits_saved"] = bits
+        row["parameters"] = net.n_parameters()
         for name, value in row.items():
             outcome.setdefault(name, []).append(value)
     return outcome
 
 
-def _draw(settings: dict[str, Any], rng: np.random.Generator) -> Sequences:
-    """Draw one sequence."""
+def _draw(settings: dict[str, Any], rng: np.random.Generator) -> list[Patterns]:
+    """Draw the sequences."""
+    n, T, N = (settings[key] for key in ("sequences", "T", "N"))
+    if "pictures" in settings:
+        return moving_digits(n, T, settings["pictures"], rng=rng).split()
     if settings.get("open"):
-        return random_sequences(1, settings["T"], settings["N"], rng=rng)
+        return [random_sequences(1, T, N, rng=rng).patterns for _ in range(n)]
     correlation = settings.get("correlation", 0.0)
-    return random_periodic(settings["T"], settings["N"], correlation=correlation, rng=rng)
+    return [random_periodic(T, N, correlation=correlation, rng=rng).patterns for _ in range(n)]
 
 
 NAMES = {
@@ -137,15 +158,22 @@ class _Continual(Target):
             for name, rehearsals in REHEARSALS.items()
             for rehearse in rehearsals
         ]
-        small = SMALL | ({"sequences": FEW["sparse"]} if request.quick else {})
-        return large + [
-            {"network": "sparse", "rehearse": rehearse, "kind": kind, **small, **sizes, **more}
+        few = {"sequences": FEW["sparse"]} if request.quick else {}
+        limits = [
+            {"network": "sparse", "rehearse": rehearse, "kind": kind, **SMALL, **sizes, **more}
             for kind, more in LIMITS.items()
             for rehearse in LIMIT_REHEARSALS
         ]
+        long = [
+            {"network": "sparse", "rehearse": rehearse, "kind": kind, **sizes, "exact_only": True}
+            | more
+            for kind, more in LONG.items()
+            for rehearse in LONG_REHEARSALS
+        ]
+        return large + [each | few for each in (*limits, *long)]
 
     def n_trials(self, request: Request, cell: Cell) -> int:
-        return request.at_most(RUNS)
+        return request.at_most(LONG_RUNS if cell.get("kind") in LONG else RUNS)
 
     def settings(self, request: Request) -> dict[str, Any]:
         cell = self.cells(request)[0]
@@ -154,22 +182,21 @@ class _Continual(Target):
         return sizes | cues | {"trials": self.n_trials(request, cell)}
 
     def rows(self, cell: Cell, trials: list[Outcome]) -> list[Row]:
-        return [
-            {"network": cell["network"], "rehearse": cell["rehearse"], "kind": cell.get("kind", "")}
-            | {"learned": k + 1, "trials": len(trials)}
-            | {key: float(np.mean([each[key][k] for each in trials])) for key in MEANS}
-            | {"low": min(each["stored"][k] for each in trials)}
-            | {"high": max(each["stored"][k] for each in trials)}
-            | {"all_stored": sum(each["stored"][k] > k for each in trials)}
-            | {"all_right": sum(each["exact"][k] > k for each in trials)}
-            | {
-                "all_exact": sum(
-                    each["exact"][k] > k and each["basin"][k] >= BASIN for each in trials
-                )
-            }
-            | {key: max(each[key][k] for each in trials) for key in ("bits_saved", "parameters")}
-            for k in range(cell["sequences"])
-        ]
+        rows = []
+        for k in range(cell["sequences"]):
+            each = [{key: values[k] for key, values in trial.items()} for trial in trials]
+            row = {"network": cell["network"], "rehearse": cell["rehearse"]}
+            row |= {"kind": cell.get("kind", ""), "learned": k + 1, "trials": len(trials)}
+            row |= {key: float(np.mean([t[key] for t in each])) for key in MEANS if key in each[0]}
+            row["all_right"] = sum(t["exact"] > k for t in each)
+            row |= {key: max(t[key] for t in each) for key in ("bits_saved", "parameters")}
+            if "stored" in each[0]:
+                row["low"] = min(t["stored"] for t in each)
+                row["high"] = max(t["stored"] for t in each)
+                row["all_stored"] = sum(t["stored"] > k for t in each)
+                row["all_exact"] = sum(t["exact"] > k and t["basin"] >= BASIN for t in each)
+            rows.append(row)
+        return rows
 
     def verdict(self, result: Result) -> Verdict:
         s = result.data["settings"]
@@ -212,7 +239,7 @@ class _Continual(Target):
             "one the sequences stored (mean), the transitions of the first one that are right, the "
             "bits saved beside the weights, and the numbers that recall needs."
         )
-        return [Table(["memory", *columns], lines, caption), _limits(result)]
+        return [Table(["memory", *columns], lines, caption), _limits(result), _long(result)]
 
     def figure(self, result: Result) -> Figure:
         figure, axes = plt.subplots(2, 3, figsize=(10.5, 6.0), layout="constrained")
@@ -241,27 +268,48 @@ def _curve(result: Result, name: str, rehearse: str | None, kind: str = "") -> l
 
 def _limits(result: Result) -> Table:
     """Return how many sequences of each kind a small network has stored."""
+    caption = (
+        f"Sequences of {SMALL['T'] - 1} transitions in a sparse network with {SMALL['M']} hidden "
+        "neurons"
+    )
+    return _kinds(result, list(LIMITS), LIMIT_REHEARSALS, 4, caption)
+
+
+def _long(result: Result) -> Table:
+    """Return how many long open sequences and films a larger network has stored."""
+    sizes = " and ".join(f"{each['M']} ({kind})" for kind, each in LONG.items())
+    caption = f"Long open sequences in sparse networks, with hidden neurons: {sizes}"
+    return _kinds(result, list(LONG), LONG_REHEARSALS, 10, caption)
+
+
+def _kinds(
+    result: Result, kinds: list[str], rehearsals: tuple[str, ...], step: int, caption: str
+) -> Table:
+    """Return how many sequences of some kinds have every transition right, after every few."""
     curves = {
-        (kind, rehearse): _curve(result, "sparse", rehearse, kind)
-        for kind in LIMITS
-        for rehearse in LIMIT_REHEARSALS
+        (kind, rehearse): rows
+        for kind in kinds
+        for rehearse in rehearsals
+        if (rows := _curve(result, "sparse", rehearse, kind))
     }
-    shown = [row["learned"] for row in curves["loops", "self"]]
-    shown = [k for k in shown if k % max(1, len(shown) // 4) == 0]
+    most = max(map(len, curves.values()))
+    shown = range(min(step, most), most + 1, min(step, most))
     lines = [
         [
             kind,
             HOW[rehearse],
-            *(f"{rows[k - 1]['exact']:.1f}" for k in shown),
+            str(rows[0]["trials"]),
+            *(f"{rows[k - 1]['exact']:.1f}" if k <= len(rows) else "–" for k in shown),
+            f"{rows[-1]['exact']:.1f} of {rows[-1]['learned']}",
             str(reach(rows, "all_right", 1.0)),
         ]
         for (kind, rehearse), rows in curves.items()
     ]
-    columns = ["sequences", "rehearsal", *(f"of {k}" for k in shown), "all, in every run"]
-    caption = (
-        f"Sequences of {SMALL['T'] - 1} transitions in a sparse network with {SMALL['M']} hidden "
-        "neurons: how many have every transition right (mean number) of those learned so far, and "
-        "up to how many all have in every run."
+    columns = ["sequences", "rehearsal", "runs", *(f"of {k}" for k in shown)]
+    columns += ["at the end", "all, in every run"]
+    caption += (
+        ": how many have every transition right (mean number) of those learned so far, and up to "
+        "how many all have in every run."
     )
     return Table(columns, lines, caption)
 
