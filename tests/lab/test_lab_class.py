@@ -4,7 +4,6 @@ import gc
 import json
 import re
 import signal
-import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
