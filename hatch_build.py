@@ -4,7 +4,8 @@ hatch_build.py``.
 The machine's C compiler is used; where none works, hatchling asks pip for ``ziglang``, which holds
 clang for every platform. With ``SEQATTRACTOR_TARGET``, one of `TARGETS`, it also compiles for other
 platforms (``make dist``). ``SEQATTRACTOR_CFLAGS`` are more options for the compiler, such as
-``-O0``.
+``-O0``. ``python hatch_build.py wasm`` makes the core for browsers, by zig; wheels of `TARGETS`
+bring it along.
 """
 
 from __future__ import annotations
@@ -70,6 +71,12 @@ TARGETS = {
     "x86_64-windows-gnu": "win_amd64",
 }
 WASM = "wasm32-wasi"  # no wheel: a module for browsers and Node, by `compile_core`
+# What the page without a server calls of it (`seqattractor lab --export`).
+FOR_BROWSERS = (
+    *("add_start_fields", "look_ahead_int32", "set_bounds_int32", "learn_rows_int32_int32"),
+    *("sort_flips", "play_int32", "replay_rows_int32_int32"),
+    *("sparse_learn_int32", "sparse_learn_int64", "practise_V"),
+)
 _TRIAL = """
 #include <math.h>
 #include <string.h>
@@ -162,18 +169,27 @@ def _works(cc: str) -> bool:
 
 
 def compile_core(
-    made: Path, cc: list[str] | None = None, flags: list[str] | None = None, target: str = ""
+    made: Path,
+    cc: list[str] | None = None,
+    flags: list[str] | None = None,
+    target: str = "",
+    kernels: tuple[str, ...] = (),
 ) -> Path:
     """Compile the core for all instruction sets of a kind of processor into one shared library, or
-    a module of WebAssembly.
+    a module of WebAssembly: of all kernels, or only of some.
     """
     cc = cc or (zig(target) if target else compiler())
     wasm, windows = target == WASM, made.suffix == ".dll"
     sets = instruction_sets(target.split("-")[0] or platform.machine())
     flags = [*(flags or []), *shlex.split(os.environ.get("SEQATTRACTOR_CFLAGS", ""))]
     options = [*FLAGS, *([] if windows or wasm else ["-fPIC"])]
+    names = ["__heap_base", "digest_of_sources", *(f"{kernel}_base" for kernel in kernels)]
     linked = (
-        ["-mexec-model=reactor", "-Wl,--export-dynamic", "-Wl,--export=__heap_base"]
+        [
+            "-mexec-model=reactor",
+            *([] if kernels else ["-Wl,--export-dynamic"]),
+            *(f"-Wl,--export={name}" for name in names),
+        ]
         if wasm
         else ["-shared", "-lm"]
     )
@@ -207,6 +223,11 @@ def compile_core(
         shutil.copy(whole, made.with_name(f"{made.name}.new"))
         made.with_name(f"{made.name}.new").replace(made)
     return made
+
+
+def compile_for_browsers(made: Path = SOURCES.parent / "_core.wasm") -> Path:
+    """Compile the kernels that the page without a server calls to WebAssembly, by zig."""
+    return compile_core(made, target=WASM, kernels=FOR_BROWSERS)
 
 
 def _run(commands: list[list[str]]) -> None:
@@ -263,6 +284,9 @@ class CoreBuildHook(BuildHookInterface):  # type: ignore[misc]
                 compile_core(SOURCES.parent / name, target=target)
                 return
             made = compile_core(Path(self.folder.name) / name, target=target)
+            if target:  # zig is here, which makes the core for browsers, too
+                module = compile_for_browsers(Path(self.folder.name) / "_core.wasm")
+                build_data["force_include"][str(module)] = f"seqattractor/engine/{module.name}"
         except CompilationError as error:
             self.app.abort(str(error))
         build_data["pure_python"] = False
@@ -294,6 +318,11 @@ def check() -> None:
 
 if __name__ == "__main__":
     try:
-        check() if "--check" in sys.argv else print(compile_core(SOURCES.parent / library_name()))
+        if "--check" in sys.argv:
+            check()
+        elif "wasm" in sys.argv:
+            print(compile_for_browsers())
+        else:
+            print(compile_core(SOURCES.parent / library_name()))
     except CompilationError as error:
         sys.exit(str(error))

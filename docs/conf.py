@@ -1,6 +1,8 @@
 """Sphinx configuration: `make docs` builds with warnings as errors."""
 
 import os
+import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import click
@@ -10,6 +12,7 @@ from sphinx_gallery.scrapers import figure_rst
 
 import seqattractor
 from seqattractor.cli import group
+from seqattractor.lab.export import core_path, export, why_missing
 
 os.environ.setdefault("MPLBACKEND", "Agg")
 
@@ -127,6 +130,35 @@ def write_command_reference(app):
         target.write_text(text)
 
 
+def make_core_for_browsers():
+    """Return whether the core for browsers is there, or could be made."""
+    if why_missing(core_path()) and find_spec("ziglang") is not None:
+        sys.path.insert(0, str(Path(__file__).parents[1]))
+        import hatch_build
+
+        hatch_build.compile_for_browsers(core_path())
+    return not why_missing(core_path())
+
+
+def write_words_on_the_playground(app):
+    """Link the lab without a server from its page, or say why it is not part of these pages."""
+    words = (
+        "`Open it here <playground/index.html>`__: it is part of these pages."
+        if make_core_for_browsers()
+        else "It is not part of these pages, which were built without ``ziglang``."
+    )
+    target = Path(app.srcdir) / "generated" / "playground.inc"
+    target.parent.mkdir(exist_ok=True)
+    if not target.exists() or target.read_text() != f"{words}\n":
+        target.write_text(f"{words}\n")
+
+
+def export_playground(app, exception):
+    """Put the lab without a server beside the pages."""
+    if exception is None and app.builder.format == "html" and not why_missing(core_path()):
+        export(Path(app.outdir) / "playground")
+
+
 def inline_math(translator, node):
     """Write a formula within a line as MathML, which browsers know."""
     translator.body.append(tex2mathml(node.astext()))
@@ -144,3 +176,5 @@ def displayed_math(translator, node):
 def setup(app):
     app.add_html_math_renderer("mathml", (inline_math, None), (displayed_math, None))
     app.connect("config-inited", lambda app, config: write_command_reference(app))
+    app.connect("config-inited", lambda app, config: write_words_on_the_playground(app))
+    app.connect("build-finished", export_playground)

@@ -121,7 +121,7 @@ def try_lab(stranger: Stranger, wheel: Path) -> int:
     """
     with zipfile.ZipFile(wheel) as archive:
         names = [
-            Path(name).name
+            name.removeprefix("seqattractor/lab/static/")
             for name in archive.namelist()
             if name.startswith("seqattractor/lab/static/")
         ]
@@ -151,6 +151,14 @@ def try_lab(stranger: Stranger, wheel: Path) -> int:
         lab.kill()
         lab.communicate()
     return len(names)
+
+
+def try_export(stranger: Stranger) -> None:
+    """Write the page that needs no server: without the core for browsers there is none."""
+    stranger.run("seqattractor", "lab", "--export", "page")
+    page = stranger.folder / "page"
+    if not (page / "playground" / "core.wasm").exists() or not (page / "index.html").exists():
+        raise SystemExit("`seqattractor lab --export` did not write its page.")
 
 
 def main(dist: str) -> None:
@@ -194,6 +202,8 @@ def main(dist: str) -> None:
         )
         try_report(stranger)
         print("`seqattractor reproduce fig2 --quick` wrote its report")
+        try_export(stranger)
+        print("`seqattractor lab --export` wrote its page")
         stranger.install(f"{wheel}[lab]")
         print(f"`seqattractor lab` served all {try_lab(stranger, wheel)} files of its page")
         stranger.run("python", "-m", "pip", "check")

@@ -52,13 +52,17 @@ def check_wheel(wheel: Path, target: str) -> int:
     """Check that a wheel holds the library of its platform, and gives that library's size."""
     name = hatch_build.library_name(target)
     with zipfile.ZipFile(wheel) as archive:
-        held = [entry for entry in archive.namelist() if Path(entry).name.startswith("_core.")]
-        if held != [f"seqattractor/engine/{name}"]:
+        held = {entry for entry in archive.namelist() if Path(entry).name.startswith("_core.")}
+        wanted = [f"seqattractor/engine/{each}" for each in (name, "_core.wasm")]
+        if held != {*wanted}:
             raise SystemExit(
-                f"{wheel.name} should hold {name} and no other library, but holds {held}."
+                f"{wheel.name} should hold {name}, the core for browsers and no other library, but "
+                f"holds {sorted(held)}."
             )
-        library = archive.read(held[0])
+        library, module = map(archive.read, wanted)
     digest = hatch_build.digest_of_sources().encode()
+    if not module.startswith(b"\0asm") or digest not in module:
+        raise SystemExit(f"The core for browsers in {wheel.name} is not made from these sources.")
     if not library.startswith(BEGINNINGS[name]) or digest not in library:
         raise SystemExit(
             f"The library in {wheel.name} is not one for {target}, or not made from these sources."

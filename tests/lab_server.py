@@ -16,7 +16,9 @@ from seqattractor.lab.requests import Limits
 from seqattractor.lab.server import Server
 
 PAGE = {
-    file.name: file.read_bytes() for file in files("seqattractor.lab").joinpath("static").iterdir()
+    file.name: file.read_bytes()
+    for file in files("seqattractor.lab").joinpath("static").iterdir()
+    if file.is_file()
 }
 
 SMALL = {"name": "random", "frames": 12, "units": 40, "seed": 3}

@@ -260,7 +260,8 @@ def why_unavailable(copy):
 
 
 def library(copy):
-    (found,) = (copy / "seqattractor" / "engine").glob("_core.*")
+    engine = copy / "seqattractor" / "engine"
+    (found,) = (path for path in engine.glob("_core.*") if path.suffix != ".wasm")
     return found
 
 

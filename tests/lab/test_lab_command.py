@@ -206,7 +206,7 @@ def test_without_the_extra_the_command_names_the_package_to_install(monkeypatch)
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     monkeypatch.delitem(sys.modules, "seqattractor.lab.server", raising=False)
     with pytest.raises(ValueError, match=r"pip install 'seqattractor\[lab\]'"):
-        lab_command.callback(None, "127.0.0.1", 0, (), 1, (), True)
+        lab_command.callback(None, "127.0.0.1", 0, (), 1, (), True, None)
 
 
 def printed(*options):

@@ -31,7 +31,8 @@ CLOSED = "The lab is closed."
 EXAMPLES = """\b
 Examples:
   seqattractor lab
-  seqattractor lab --port 9000 --no-browser"""
+  seqattractor lab --port 9000 --no-browser
+  seqattractor lab --export page"""
 
 
 @click.command(name="lab", epilog=EXAMPLES)
@@ -68,6 +69,13 @@ Examples:
     help="The sequences of MODEL, where it does not hold them; may be repeated.",
 )
 @click.option("--no-browser", is_flag=True, help="Only print the address.")
+@click.option(
+    "--export",
+    "page",
+    type=PATH,
+    metavar="DIR",
+    help="Write the page as static files that need no server, and do not open it.",
+)
 def command(
     model: Path | None,
     host: str,
@@ -76,6 +84,7 @@ def command(
     workers: int,
     files: tuple[Path, ...],
     no_browser: bool,
+    page: Path | None,
 ) -> None:
     """See a sequence memory learn and recall, in the browser.
 
@@ -84,7 +93,15 @@ def command(
 
     With a MODEL, the page begins with that network, wherever it was trained: what `learn` or
     `net.save` wrote, or a .safetensors or .onnx file of `export`.
+
+    With --export, the page is written as files that any web server can offer, under any address:
+    the browser itself computes then, with the same results.
     """
+    if page is not None:
+        if model is not None or files:
+            raise ValueError("--export writes a page without a network of yours; leave out MODEL.")
+        _export(page)
+        return
     try:
         from seqattractor.lab.app import LOOPBACK, create_app
         from seqattractor.lab.requests import Limits
@@ -172,6 +189,18 @@ def _qr_code(text: str) -> str:
     except UnicodeEncodeError:
         return ""
     return code
+
+
+def _export(folder: Path) -> None:
+    """Write the page that needs no server."""
+    from seqattractor.lab.export import export
+
+    made = export(folder)
+    size = sum(path.stat().st_size for path in made)
+    click.echo(
+        f"{folder} holds the page: {len(made)} files, {size / 1e3:.0f} kB. Put the folder on any "
+        f"web server, or try it here: python -m http.server --directory {folder}"
+    )
 
 
 def _own(model: Path, files: tuple[Path, ...], limits: Limits) -> Own:

@@ -119,14 +119,20 @@ def library_path() -> Path:
     )
 
 
+def digest_of_sources() -> str:
+    """The digest of the sources beside this file, as hatch_build.py computes it."""
+    sources = hashlib.sha256()
+    for source in sorted(library_path().with_name("csrc").glob("*.[ch]")):
+        sources.update(source.name.encode() + b"\0" + source.read_bytes())
+    return sources.hexdigest()
+
+
 @cache
 def _load() -> tuple[ctypes.CDLL | None, str]:
     """The library beside this file, or why it cannot be used: from other sources it may have other
     arguments.
     """
-    path, sources = library_path(), hashlib.sha256()
-    for source in sorted(path.with_name("csrc").glob("*.[ch]")):  # as hatch_build.py computes it
-        sources.update(source.name.encode() + b"\0" + source.read_bytes())
+    path = library_path()
     problem = f"{path.name} is missing"
     if path.exists():
         try:
@@ -134,7 +140,7 @@ def _load() -> tuple[ctypes.CDLL | None, str]:
             library.digest_of_sources.restype = library.known_instruction_sets.restype = (
                 ctypes.c_char_p
             )
-            if library.digest_of_sources().decode() == sources.hexdigest():
+            if library.digest_of_sources().decode() == digest_of_sources():
                 return library, ""
             problem = f"{path.name} was compiled from other sources"
         except (OSError, AttributeError) as error:

@@ -23,8 +23,9 @@ from seqattractor._checks import (
     say,
 )
 from seqattractor.engine.firing import respond
+from seqattractor.engine.grid import STEP
 from seqattractor.engine.kernels import has_kernels
-from seqattractor.engine.problem import ProgressCallback
+from seqattractor.engine.problem import OwnLearning, ProgressCallback
 from seqattractor.engine.sparse.engine import learn_sparse
 from seqattractor.engine.sparse.rule import PROTOTYPE, Epoch, Obeyed, SparseSettings, SparseState
 from seqattractor.engine.sparse.schedule import Schedule
@@ -80,7 +81,8 @@ class SparseSequenceAttractor(OnlineMemory):
     n_winners : int or "auto"
         k: how many hidden neurons should be active for each transition. "auto" is one in 250
         (without noise, one in 200), but at least three; with noise from the start there are fewer
-        where each neuron would get too many patterns for its inputs.
+        where each neuron would get too many patterns for its inputs. Where constraints leave out
+        synapses of V, or signs, there are so many more that each visible neuron is reached.
     code : {"winners", "thresholds"}
         Targets are the k neurons with the highest score, or all with a score above their threshold
         (k on average).
@@ -128,8 +130,9 @@ class SparseSequenceAttractor(OnlineMemory):
         How often the sequences are presented, at most. With noise the last third is for V alone,
         without noise, and ends after an epoch without any error, as all learning does in the
         convergent setting. "auto" is 750, and with noise V then continues alone while it has
-        errors, as does U before it if clean patterns come first; where `n_hidden` is "auto", too,
-        it is 7500 if hidden neurons have errors left in the convergent setting.
+        errors, as does U before it if clean patterns come first, unless synapses decay; where
+        `n_hidden` is "auto", too, it is 7500 if hidden neurons have errors left in the convergent
+        setting.
     constraints : list of Constraint, optional
         What the synapses of U and V obey after every update, such as
         ``[sa.constraints.Dilution(0.2)]``; see `seqattractor.constraints`. Sizes are in units of
@@ -326,7 +329,7 @@ class SparseSequenceAttractor(OnlineMemory):
             redraw_above=self.redraw_tolerance_ * self.n_features_in_
             if self.redraw > 0
             else math.inf,
-            patient=is_auto(self.max_epochs),
+            patient=is_auto(self.max_epochs) and not fades(self),
         )
 
     def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:
@@ -382,6 +385,7 @@ class SparseSequenceAttractor(OnlineMemory):
         inputs, targets = transitions.inputs, transitions.targets
         M = self.n_hidden_ = given_size(self)
         self.max_epochs_ = self._epoch_limit
+        self._no_errors_yet(hidden=True)
         for name, value in choose_defaults(self, inputs, targets, noise).items():
             setattr(
                 self, f"{name}_", value.item() if isinstance(value, np.generic) else value
@@ -419,7 +423,6 @@ class SparseSequenceAttractor(OnlineMemory):
 
             self.theta_ += NormalDist().inv_cdf(1 - min(self.n_winners_ / M, 0.5))
         self.rng_ = rng
-        self._no_errors_yet(hidden=True)
 
     def _raw_drive(self, inputs: Patterns, targets: Patterns) -> NDArray[np.float64]:
         """P applied to the pattern that targets come from, shape (n, M); if P is learned, as a
@@ -594,6 +597,9 @@ def choose_defaults(
         values |= _for_pictures(net, n_in, targets.shape[1])
     else:
         values |= _for_noise(net, n, n_in, targets.shape[1], how_alike(inputs, distance))
+    own = own_learning(net)
+    if own is not None:
+        values |= _under_constraints(net, own, values, n, targets.shape[1])
     for name in values:
         given = getattr(net, name)
         if name != "noise" and given != "auto":
@@ -656,6 +662,29 @@ def _without_noise(
         "learned_feedback": 0.0,
         "homeostasis": 0.1,
     }
+
+
+def _under_constraints(
+    net: SparseSequenceAttractor, own: OwnLearning, values: dict[str, Any], n: int, N: int
+) -> dict[str, Any]:
+    """Choose so many winners that of all visible states about one is out of reach of their
+    synapses, and steps of V that are within its bounds.
+    """
+    M, rng = int(net.n_hidden), np.random.default_rng([*own.seed, 1])
+    V = Synapses.obeying(own.constraints, (N, M), 1.0, M, rng, STEP)
+    share = min(float(np.mean(V.high > 0)), float(np.mean(V.low < 0)))
+    if share == 0:
+        raise ValueError(
+            "under these constraints no synapse of V could be "
+            f"{'positive' if V.high.max() <= 0 else 'negative'}, and since hidden neurons are 0 or "
+            "1 some visible states could never be made; choose others."
+        )
+    reached = math.log(N * n) / -math.log1p(-share) if share < 1 else 0
+    k = max(values["n_winners"], min(math.ceil(reached), M // 4))
+    most = net.kappa * float(min(V.high.max(), -V.low.min())) / math.sqrt(k)
+    eta = min(values["eta_visible"], most / 2)
+    feedback = values["learned_feedback"] * values["eta_visible"] / eta
+    return {"n_winners": k, "eta_visible": eta, "learned_feedback": feedback}
 
 
 def _winners(net: SparseSequenceAttractor, share: int) -> int:

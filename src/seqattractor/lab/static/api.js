@@ -1,8 +1,13 @@
-// Talking to the server: JSON requests, files and the stream of progress. Each open page is a visit of its own.
+// Talking to the server: JSON requests, files and the stream of progress. Each open page is a visit of its own. A page that was exported
+// (`seqattractor lab --export`) has no server: a worker answers the same requests (playground/).
 
 import { begin, busyWith } from "./busy.js";
 
 let visit = null;
+
+/** Whether a worker answers in a server's place. */
+export const isPlayground = document.querySelector("meta[name=playground]") !== null;
+const ask = isPlayground ? async (...given) => (await import("./playground/client.js")).ask(...given) : (...given) => fetch(...given);
 
 /** An answer that is not what was asked for, with the server's sentence. */
 export class LabError extends Error {
@@ -13,7 +18,7 @@ export class LabError extends Error {
 }
 
 /** What to say where nobody answers. */
-export const GONE = "The lab does not answer: it was closed, or the connection is lost. Start it again in the terminal (seqattractor lab), then reload this page.";
+export const GONE = isPlayground ? "The playground has stopped, or a part of it is missing; reload this page." : "The lab does not answer: it was closed, or the connection is lost. Start it again in the terminal (seqattractor lab), then reload this page.";
 
 let forgotten = () => {};
 
@@ -48,7 +53,7 @@ async function untilServed(path, options) {
   let busy = false;
   try {
     for (let left = TRIES; ; left--) {
-      const answer = await fetch(`api/${path}`, { ...options, headers: { ...options.headers, ...(visit ? { "x-lab-visit": visit } : {}) } });
+      const answer = await ask(`api/${path}`, { ...options, headers: { ...options.headers, ...(visit ? { "x-lab-visit": visit } : {}) } });
       const pause = Number(answer.headers.get("retry-after"));
       if (answer.status !== 503 || !pause || !left) return answer;
       if (!busy) waiting(1);
@@ -137,5 +142,5 @@ export async function* progress() {
 }
 
 addEventListener("pagehide", (event) => {
-  if (visit && !event.persisted) fetch("api/leave", { method: "POST", keepalive: true, headers: { "x-lab-visit": visit } });
+  if (visit && !event.persisted) ask("api/leave", { method: "POST", keepalive: true, headers: { "x-lab-visit": visit } });
 });

@@ -1,4 +1,6 @@
-// Patterns travel as bits in base64: one bit per unit, most significant first.
+// Patterns travel as bits in base64: one bit per unit, most significant first. Recalls, sequences and cues come from the server so, and
+// links carry drawn frames so. Units of grey and colour stand for a level together (sequences/_level_code.py). Nothing here knows of the
+// page: the playground's worker uses it, too.
 
 /** Unpack `count` bits into an array of 0 and 1. */
 export function unpack(text, count) {

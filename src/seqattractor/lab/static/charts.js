@@ -1,4 +1,5 @@
-// The two curves of the page: errors while learning, and the overlap with the truth during recall.
+// The two curves of the page: errors while learning, and the overlap with the truth during recall. Both are drawn on a canvas by hand, in
+// the colours of the style sheet; their legends are part of the page. Networks A and B have colours, and dashes, of their own.
 
 import { palette, prepare } from "./canvas.js";
 import { $, letter } from "./names.js";

@@ -1,4 +1,5 @@
-// Small form controls with labels: a slider, a number, a switch, a choice.
+// Small form controls with labels: a slider, a number, a switch, a choice. They are made by the cards of the sequence, the network and the
+// cue, which give them what to say and what to do; they hold no settings themselves.
 
 let count = 0;
 

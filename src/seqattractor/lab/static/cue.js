@@ -1,4 +1,5 @@
-// The card in which the cue is corrupted: by hand, at random, covered, and with noise at every step.
+// The card in which the cue is corrupted: by hand, at random, covered, and with noise at every step. It changes `settings.cue` and draws
+// the cue that the server made of it; what is flipped by hand is shown at once, before the server has answered.
 
 import { drawFrame } from "./canvas.js";
 import { slider } from "./controls.js";

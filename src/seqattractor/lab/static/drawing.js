@@ -1,4 +1,5 @@
-// Drawing frames by hand on a grid.
+// Drawing frames by hand on a grid. Frames that are drawn here become a sequence of the kind "frames", like those of a file, which a link
+// can carry; a new drawing begins with a ball that bounces around.
 
 import { pack, unpack } from "./bits.js";
 import { drawFrame } from "./canvas.js";

@@ -1,4 +1,5 @@
-// Experiments to try: settings that each show one point of the paper, and what to look for.
+// Experiments to try: settings that each show one point of the paper, and what to look for. A button sets sequence, networks and cue, and
+// learns at once; the advice beside it stands as long as the settings are those of the experiment.
 
 import { learn } from "./learning.js";
 import { $ } from "./names.js";

@@ -1,4 +1,5 @@
-// Learning: started, followed epoch by epoch, stopped and continued.
+// Learning: started, followed epoch by epoch, stopped and continued. The server learns; the page follows the stream of its events, draws
+// the errors of each epoch and says how it ended. The recall is asked for afterwards (recall.js).
 
 import * as api from "./api.js";
 import { showErrors } from "./charts.js";

@@ -1,4 +1,5 @@
-// The lab: brings the parts of the page together and starts it.
+// The lab: brings the parts of the page together and starts it. It asks for the catalogue, takes over the settings of a link, builds the
+// cards (tiles, sequence, networks, cue, experiments, share), and says which of them is brought up to date by what.
 
 import * as api from "./api.js";
 import { busyWith, debounced } from "./busy.js";
@@ -82,6 +83,7 @@ function beginWithOwn() {
 }
 
 async function start() {
+  if (api.isPlayground) await attempt(async () => (await import("./playground/page.js")).adapt());
   connect();
   connectType();
   $("dead").hidden = true;

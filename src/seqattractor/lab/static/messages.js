@@ -1,4 +1,5 @@
-// Sentences for the visitor.
+// Sentences for the visitor. There is one place for them, at the top of the page; what an error says comes from the server, and a mistake
+// of the page itself is said in words, too. `attempt` runs something that may fail so.
 
 import { LabError } from "./api.js";
 import { $ } from "./names.js";

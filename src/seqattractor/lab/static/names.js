@@ -1,4 +1,5 @@
-// Short names: of the elements of the page, and of the networks on it.
+// Short names: of the elements of the page, and of the networks on it. Every module may use them; nothing here depends on another module.
+// The page module of the playground uses them, too.
 
 /** An element of the page. */
 export const $ = (id) => document.getElementById(id);

@@ -1,4 +1,5 @@
-// The card in which one or two networks and their settings are chosen.
+// The card in which one or two networks and their settings are chosen. Which settings a network has comes with the catalogue; a change is
+// written into `settings.networks`, and the rest of the page follows (state.js).
 
 import { choice, number, slider, toggle } from "./controls.js";
 import { $ } from "./names.js";

@@ -1,4 +1,5 @@
-// Flipping units of a grid with the pointer or the keyboard.
+// Flipping units of a grid with the pointer or the keyboard. The drawing and the cue use it: it turns pointer and keys into units, and they
+// decide what touching a unit does. The keyboard has a cursor of its own, which is drawn with the frame.
 
 /**
  * Make a canvas paintable.

@@ -1,4 +1,5 @@
-// Play, pause, step and scrub.
+// Play, pause, step and scrub. It moves through the moments of the scene on the stage at the chosen speed, and calls back for each; it
+// knows only how many there are. Whoever asked for little motion starts it by hand.
 
 import { $ } from "./names.js";
 

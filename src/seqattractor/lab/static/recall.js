@@ -1,4 +1,5 @@
-// The card of the recall: what is on the stage, how it is played, and the verdict on it.
+// The card of the recall: what is on the stage, how it is played, and the verdict on it. `refresh` is the heart of the page: after every
+// change it asks the server for the recall, or before learning for the cue, drops answers that are out of date, and shows what came.
 
 import * as api from "./api.js";
 import { unpack } from "./bits.js";

@@ -1,4 +1,5 @@
-// The card in which a sequence is picked, drawn or dropped.
+// The card in which a sequence is picked, drawn or dropped. Options of a sequence come with the catalogue; drawn and dropped frames are
+// settings themselves. After a change the sequence is asked for, and what it makes out of date is taken from the page.
 
 import * as api from "./api.js";
 import { unpack } from "./bits.js";

@@ -1,4 +1,5 @@
-// The card of what to take away: a link, files, and the Python code.
+// The card of what to take away: a link, files, and the Python code. The link holds all settings and how long was learned; files come from
+// the server; the code is written by the server, too, and only while it is seen.
 
 import * as api from "./api.js";
 import { ifLong } from "./busy.js";

@@ -1,4 +1,5 @@
-// A tune can be heard: each unit that is on is a note.
+// A tune can be heard: each unit that is on is a note. Where the sequence is music, the player calls it for every step that is shown; the
+// browser allows it only after a click on the button.
 
 let context = null;
 

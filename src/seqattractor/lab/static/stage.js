@@ -1,4 +1,5 @@
-// The stage: truth, recall and hidden activity side by side, as frames or with all steps at once.
+// The stage: truth, recall and hidden activity side by side, as frames or with all steps at once. A scene is what was recalled, or before
+// learning the sequence itself; its panels are canvases that are drawn anew at every moment, with words for those who cannot see them.
 
 import { unpack } from "./bits.js";
 import { drawFrame, drawRaster } from "./canvas.js";

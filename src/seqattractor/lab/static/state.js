@@ -1,4 +1,6 @@
-// What the parts of the page share: the settings, what the server made of them, and what is to be shown.
+// What the parts of the page share: the settings, what the server made of them, and what is to be shown. Settings are what the visitor
+// chose and what a link carries; `lab` is what came of them, each with a key that says which settings it belongs to, so that nothing old
+// stays.
 
 import { debounced } from "./busy.js";
 import { encode } from "./link.js";

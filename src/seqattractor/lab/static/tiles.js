@@ -1,4 +1,5 @@
-// The tiles from which a sequence is picked.
+// The tiles from which a sequence is picked. There is one for each sequence of the catalogue, then the drawing and the visitor's own file;
+// their pictures are asked for last, when the page is ready.
 
 import * as api from "./api.js";
 import { unpack } from "./bits.js";

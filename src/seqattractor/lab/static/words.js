@@ -1,4 +1,5 @@
-// What the page says about learning and recall.
+// What the page says about learning and recall. Verdicts come from the server in words already; what is put together here is what is proven
+// of a frame, how learning ended, and what stands where there is no recall.
 
 import { $, letter } from "./names.js";
 
