@@ -416,7 +416,7 @@ def test_a_recall_that_ends_in_the_negative_is_explained_and_not_green(open_page
     page.get_by_label("Random flips").fill("50")
     settled(page)
     for _ in range(20):
-        if "it follows the negative of" in page.inner_text("#verdicts"):
+        if "the negative of sequence 1" in page.inner_text("#verdicts"):
             break
         page.click("#cue-again")
         settled(page)
