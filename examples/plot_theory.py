@@ -77,7 +77,7 @@ for (name, values), marker in zip(measured.items(), "oDs^", strict=True):
     halved = name.startswith("with ")
     ax.plot(loads, values, marker, color="C1" if halved else "C0", label=name)
 ax.set(xlabel="load, patterns for each input", ylabel="margin", ylim=(0, 3))
-ax.legend()
+ax.legend(loc="upper right")
 plt.show()
 
 # %%
@@ -101,7 +101,7 @@ for seed in range(3):
     ax.plot(sizes, ends, "o", color="C1", label=None if seed else "N = 1000")
 ax.axvline(theory.hebbian_sequences(), color="grey", linestyle=":")
 ax.set(xlabel="load, patterns for each neuron", ylabel="overlap with what is due")
-ax.legend()
+ax.legend(loc="upper right")
 plt.show()
 
 # %%

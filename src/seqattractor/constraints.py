@@ -4,7 +4,8 @@ and bounds, and their decay.
 Each synapse obeys by itself, so that learning stays local and online. They concern the weights U
 and V (W without hidden neurons), the random start included; not biases, and not the fixed
 projection P. Sizes are in units of kappa / sqrt(inputs): with weights of that size, and signs by
-chance, the field of a neuron is about as large as the margin that it has to exceed.
+chance, the field of a neuron is about as large as the margin that it has to exceed. Where inputs
+are 0 or 1, as those of V in `SparseSequenceAttractor`, only as many count as are to be active.
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ Bounds = tuple[Any, Any]
 class Constraint:
     """Bounds, levels and decay of the synapses of a layer; by default none.
 
-    `SequenceAttractor`, `FixedHiddenNetwork` and `VisibleNetwork` take several of them as
-    ``constraints=[...]``. They compose: every synapse obeys all of them.
+    `SequenceAttractor`, `FixedHiddenNetwork`, `VisibleNetwork` and `SparseSequenceAttractor` take
+    several of them as ``constraints=[...]``. They compose: every synapse obeys all of them.
 
     Examples
     --------
@@ -54,7 +55,7 @@ class Constraint:
         shape : tuple of int
             Neurons and inputs of the layer.
         unit : float
-            kappa / sqrt(inputs) of this layer.
+            kappa / sqrt(inputs) of this layer, as its weights are counted while they learn.
         cells : int
             How many neurons the inputs come from: fewer than inputs where these hold the last
             `order` patterns side by side.

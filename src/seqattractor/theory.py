@@ -11,13 +11,15 @@ difference that can be measured (tests/analysis/test_theory.py does).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from seqattractor._checks import (
     check_count,
+    check_flag,
     check_kind,
     check_not_negative,
     check_number,
@@ -25,6 +27,7 @@ from seqattractor._checks import (
     say,
 )
 from seqattractor._faces import Result
+from seqattractor.analysis._threshold_view import threshold_view
 from seqattractor.constraints import Dale, Dilution
 from seqattractor.networks.attractor import SequenceAttractor
 from seqattractor.networks.base import SequenceMemory
@@ -35,6 +38,7 @@ from seqattractor.networks.visible import VisibleNetwork
 from seqattractor.zoo.linear import HebbianMemory, PseudoInverseMemory
 
 __all__ = [
+    "LayerMargin",
     "Limit",
     "cover",
     "cover_capacity",
@@ -45,6 +49,7 @@ __all__ = [
     "hebbian_sequences",
     "kernel_features",
     "largest_margin",
+    "layer_margins",
     "limits",
     "sign_constrained",
     "two_layers",
@@ -164,13 +169,12 @@ def largest_margin(load: float, *, active: float = 0.5) -> float:
     """
     from scipy.optimize import brentq
 
-    load = check_positive(load, "load")
-    if load >= gardner(active=active):
+    load, f = check_positive(load, "load"), _fraction(active)
+    if load >= gardner(active=f):
         return 0.0
-    # A(a) > a^2, and the two terms weigh 1 together: no margin beyond this.
-    return float(
-        brentq(lambda kappa: gardner(kappa, active=active) - load, 0, 1 / math.sqrt(load) + 1)
-    )
+    # A(a) is more than a^2 for a > 0, so that the sum in `gardner` exceeds 4 f (1 - f) kappa^2.
+    most = 1 / math.sqrt(4 * f * (1 - f) * load)
+    return float(brentq(lambda kappa: gardner(kappa, active=f) - load, 0, most))
 
 
 def sign_constrained(kappa: float = 0.0, *, active: float = 0.5) -> float:
@@ -382,7 +386,7 @@ def two_layers(n: int, m: int, *, bias: bool = False) -> int:
     6126
     """
     n, m = check_count(n, "n", 1, 10**5), check_count(m, "m", 1, 10**5)
-    extra = int(bias)
+    extra = int(check_flag(bias, "bias"))
     return _last(
         lambda p: m * _log2_assignments(p, n + extra) + n * _log2_assignments(p, m + extra) >= n * p
     )
@@ -638,8 +642,8 @@ def limits(
     >>> import seqattractor as sa
     >>> for limit in sa.theory.limits(sa.SequenceAttractor(n_hidden=500), 100):
     ...     print(limit)
-    Limit: U, if its targets were random (Cover): about T = 150
-    Limit: V, if the codes were random (Cover): about T = 909
+    Limit: U, if its targets were random (Cover): about T = 155
+    Limit: V, if the codes were random (Cover): about T = 902
     Limit: U and V, any weights (counted): at most T = 6127
     """
     check_kind(net, SequenceMemory, "net", "a network of this package")
@@ -712,3 +716,110 @@ def _layer(
     patterns = cover_capacity(weights, neurons=neurons, success=success, signed=signed)
     each = f"{neurons} neurons with {weights} weights{' of prescribed sign' if signed else ''}"
     return f"{name} (Cover)", patterns, ceiling, f"{_RANDOM}, {task}, {each}", "Cover 1965"
+
+
+@dataclass(frozen=True, repr=False)
+class LayerMargin(Result):
+    """The margin of the neurons of a layer beside the largest that any weights could have.
+
+    Attributes
+    ----------
+    layer : str
+        "U" or "V"; "W" without hidden neurons.
+    load : float
+        Transitions for each input of a neuron.
+    neurons : int
+        How many neurons count: those that are active after some inputs and silent after others.
+    active : float
+        The fraction of inputs after which they are active, their mean.
+    margin : float
+        The smallest field of a neuron in the direction of its state, in units of the length of its
+        weights and of the spread of its inputs; the mean over these neurons.
+    largest : float
+        `largest_margin` at this load, for each neuron with its own fraction; the mean.
+
+    Examples
+    --------
+    >>> import seqattractor as sa
+    >>> X = sa.datasets.random_periodic(40, 50, rng=0)
+    >>> W = sa.theory.layer_margins(sa.VisibleNetwork(random_state=0).fit(X), X)[0]
+    >>> W.layer, W.load, round(W.margin, 1), round(W.largest, 1)
+    ('W', 0.78, 0.7, 0.7)
+    """
+
+    layer: str
+    load: float
+    neurons: int
+    active: float
+    margin: float
+    largest: float
+
+    def describe(self) -> str:
+        """Describe the margin beside the largest one."""
+        return (
+            f"{self.layer} at a load of {self.load:.2f}, {self.active:.1%} active: a margin of "
+            f"{self.margin:.2f}, where any weights have at most {self.largest:.2f} (Gardner 1988; "
+            f"{self.neurons} neurons). Assumes random patterns that are independent of the targets."
+        )
+
+    def _answer(self) -> str:
+        """Return the margin, where U, V and W keep their capitals."""
+        return self.describe().partition(". ")[0]
+
+
+def layer_margins(
+    net: SequenceMemory, X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None = None
+) -> list[LayerMargin]:
+    """Return how near each layer of a network that has learned comes to the largest margin that
+    any weights could have.
+
+    Parameters
+    ----------
+    net : SequenceMemory
+        A network of threshold neurons that has learned; see `supports_certificate`.
+    X : array of +-1, shape (T, N), a list of arrays of shape (T_s, N), or array of shape (S, T, N)
+        The stored sequences.
+    lengths : array of shape (S,), optional
+
+    Returns
+    -------
+    list of LayerMargin
+        One for each layer. The margins are those of the states that the neurons take from stored
+        inputs, right or wrong. The ceiling is one for random patterns in the limit of many inputs:
+        a neuron whose inputs carry its target, as those of V do, may pass it, and so may one with
+        few inputs.
+
+    Examples
+    --------
+    >>> import seqattractor as sa
+    >>> X = sa.datasets.random_periodic(70, 100, rng=0)
+    >>> net = sa.SequenceAttractor(n_hidden=500, random_state=0).fit(X)
+    >>> for layer in sa.theory.layer_margins(net, X):
+    ...     print(layer.layer, round(layer.margin, 2), round(layer.largest, 2))
+    U 0.72 0.77
+    V 1.63 2.52
+    """
+    view = threshold_view(net)
+    inputs, _, _ = net._shown(X, lengths)
+    layers = [view.visible] if view.hidden is None else [view.hidden, view.visible]
+    names = "W" if view.hidden is None else "UV"
+    found, states = [], inputs
+    for name, layer in zip(names, layers, strict=True):
+        fields = layer.fields(states)
+        fraction = np.mean(fields >= 0, axis=0)
+        both = (fraction > 0) & (fraction < 1)
+        load = len(states) / layer.weights.shape[1]
+        spread = np.sqrt(layer.weights**2 @ states.var(axis=0))
+        largest = {f: largest_margin(load, active=f) for f in set(fraction[both].tolist())}
+        found.append(
+            LayerMargin(
+                name,
+                load,
+                int(both.sum()),
+                float(fraction[both].mean()),
+                float((np.abs(fields).min(axis=0)[both] / spread[both]).mean()),
+                float(np.mean([largest[f] for f in fraction[both].tolist()])),
+            )
+        )
+        states = layer.states(fields)
+    return found

@@ -41,6 +41,13 @@ def test_beyond_the_capacity_there_is_no_margin_and_few_patterns_leave_a_wide_on
     assert theory.largest_margin(1 / 400) == pytest.approx(20, rel=0.01)
 
 
+@pytest.mark.parametrize("active", [0.5, 0.2, 0.01, 0.999])
+@pytest.mark.parametrize("kappa", [0.01, 0.8, 6.0])
+def test_the_largest_margin_is_the_inverse_of_the_capacity(active, kappa):
+    load = theory.gardner(kappa, active=active)
+    assert theory.largest_margin(load, active=active) == pytest.approx(kappa, rel=1e-5)
+
+
 def test_active_and_silent_are_interchangeable():
     assert theory.gardner(0.3, active=0.02) == pytest.approx(
         theory.gardner(0.3, active=0.98), rel=1e-9
@@ -245,6 +252,31 @@ def test_limits_follow_the_parameters_of_a_network():
     assert three == one / 3
     # What is fixed is not asked to meet targets.
     assert "U" not in longest(sa.FixedHiddenNetwork(120))
+
+
+def test_margins_of_layers_are_those_of_their_weights():
+    X = sa.datasets.random_periodic(50, 100, rng=0)
+    net = sa.SequenceAttractor(200, random_state=0).fit(X)
+    u, v = theory.layer_margins(net, X)
+    x = X[:-1].astype(float)
+    y = np.where(x @ net.U_.T >= 0, 1.0, -1.0)
+    for found, weights, states in ((u, net.U_, x), (v, net.V_, y)):
+        fields = np.abs(states @ weights.T).min(axis=0)
+        margins = fields / np.sqrt(weights**2 @ states.var(axis=0))
+        assert found.margin == pytest.approx(margins.mean())
+        assert found.load == 49 / weights.shape[1]
+        assert found.largest == pytest.approx(theory.largest_margin(found.load), rel=0.05)
+    assert 0.85 * u.largest < u.margin < 1.05 * u.largest  # near to what any weights can do
+    assert [u.neurons, v.neurons] == [200, 100]
+    assert "U at a load of 0.49" in u.describe()
+
+
+def test_neurons_that_are_never_active_have_no_margin_to_count():
+    X = sa.datasets.random_periodic(20, 50, rng=0)
+    net = sa.SparseSequenceAttractor(200, n_winners=2, random_state=0).fit(X)
+    u, _ = theory.layer_margins(net, X)
+    active = np.where(X[:-1] @ net.U_.T + net.layers()[0].offset >= 0, 1, 0).sum(axis=0)
+    assert u.neurons == np.sum((active > 0) & (active < 19)) < 200
 
 
 @pytest.mark.parametrize(

@@ -489,7 +489,7 @@ def test_learning_and_continuing_are_done_by_the_exact_engine(monkeypatch):
     job.run()
     job.prepare_to_continue(3)
     job.run()
-    assert (job.state, len(job.visible[0])) == ("done", 7)
+    assert (job.state, len(job.outcome.visible[0])) == ("done", 7)
 
 
 def test_a_new_learning_takes_the_place_of_the_old_one(visitor):
@@ -550,7 +550,7 @@ def test_twenty_learners_at_once_all_finish_or_are_asked_to_wait():
             answer = visitor.post("learn", body)
             if answer.status_code == 503:
                 return (
-                    "please wait" in answer.json()["error"] and answer.headers["retry-after"] == "5"
+                    "please wait" in answer.json()["error"] and answer.headers["retry-after"] == "2"
                 )
             return visitor.events()[-1]["end"]["state"] == "done"
 
@@ -576,9 +576,10 @@ def test_waiting_visitors_see_how_many_are_before_them():
         third.post("stop", {})
 
 
-def a_job(size=0, running=False):
+def a_job(size=0, running=False, key=None):
     """What visits ask of a job, with a record of whether it was stopped."""
     job = SimpleNamespace(network_bytes=lambda: size, running=running, stopped=False)
+    job.key = key or id(job)
     job.stop = lambda: setattr(job, "stopped", True)
     return job
 
@@ -642,13 +643,13 @@ def test_a_flood_of_large_networks_takes_none_from_others():
     first, second, third = (visits.open() for _ in range(3))
     first.job, second.job = a_job(8000), a_job(8000)
     with pytest.raises(Rejection, match="fill the lab") as rejected:
-        visits.make_room(third, 8000)
+        visits.make_room(third, a_job(8000))
     assert rejected.value.status == 503
-    visits.make_room(third, 4000)
-    visits.make_room(second, 12_000)  # in place of what it has
+    visits.make_room(third, a_job(4000))
+    visits.make_room(second, a_job(12_000))  # in place of what it has
     now[0] = 61
     visits.get(first.name)
-    visits.make_room(third, 8000)
+    visits.make_room(third, a_job(8000))
     assert second.job.stopped
     assert not first.job.stopped
 

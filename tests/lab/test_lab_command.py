@@ -207,3 +207,35 @@ def test_without_the_extra_the_command_names_the_package_to_install(monkeypatch)
     monkeypatch.delitem(sys.modules, "seqattractor.lab.server", raising=False)
     with pytest.raises(ValueError, match=r"pip install 'seqattractor\[lab\]'"):
         lab_command.callback(None, "127.0.0.1", 0, (), 1, (), True, None)
+
+
+def printed(*options):
+    """Return what the command prints until it warns of strangers, and the port."""
+    with start_command("--port", "0", *options) as process:
+        lines = [process.stdout.readline()]
+        port = re.search(r":([0-9]+)/", lines[0])[1]
+        first_answer(f"http://127.0.0.1:{port}/")  # everything was printed before it answers
+        process.send_signal(signal.SIGINT)
+        rest, _ = process.communicate(timeout=PATIENCE)
+    return [*lines, *rest.splitlines()], port
+
+
+def test_a_lab_for_others_prints_the_addresses_that_they_can_type():
+    lines, port = printed("--host", "0.0.0.0", "--allow-host", "lab.example")
+    others = [line.removeprefix("Others open ") for line in lines if line.startswith("Others")]
+    assert others[0] == f"http://lab.example:{port}/"
+    for address in others[1:]:  # of this machine in its network, where it is in one
+        assert re.fullmatch(rf"http://[0-9.]+:{port}/", address)
+        assert not address.startswith("http://0.0.0.0")
+    assert not any("Others open" in line for line in printed()[0])
+
+
+def test_the_qr_code_in_the_terminal_is_that_of_the_address():
+    segno = pytest.importorskip("segno")
+    lines, port = printed("--host", "0.0.0.0", "--allow-host", "lab.example")
+    halves = {" ": (0, 0), "▀": (1, 0), "▄": (0, 1), "█": (1, 1)}
+    drawn = [line for line in lines if line and set(line) <= set(halves)]
+    rows = [[halves[sign][k] for sign in line] for line in drawn for k in (0, 1)]
+    wanted = [[*map(int, row)] for row in segno.make(f"http://lab.example:{port}/").matrix]
+    size = len(wanted)
+    assert [row[2 : 2 + size] for row in rows[2 : 2 + size]] == wanted

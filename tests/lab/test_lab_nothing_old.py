@@ -161,7 +161,7 @@ def wait_for(page, wanted, name):
     """Wait until the page shows what is wanted."""
     end = time.monotonic() + PATIENCE
     while {part: page.evaluate(SHOWN)[part] for part in wanted} != wanted:
-        assert time.monotonic() < end, (name, page.evaluate(SHOWN))
+        assert time.monotonic() < end, str((name, page.evaluate(SHOWN), wanted))
         page.wait_for_timeout(50)
 
 

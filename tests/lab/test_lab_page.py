@@ -25,10 +25,10 @@ def test_the_page_is_light(open_page):
     page = open_page()
     loaded = page.evaluate(
         """() => ["navigation", "resource"].flatMap((kind) => performance.getEntriesByType(kind))
-            .filter((e) => !e.name.includes("/api/")).map((e) => e.encodedBodySize)"""
+            .filter((e) => !e.name.includes("/api/")).map((e) => [e.name, e.encodedBodySize])"""
     )
-    assert len(loaded) <= 4  # the page, its style, its script, its icon
-    assert 0 < sum(loaded) < 150_000
+    assert len(dict(loaded)) == 4  # the page, its style, its script, its icon
+    assert 0 < sum(dict(loaded).values()) < 150_000
 
 
 @pytest.mark.slow  # of the clock
@@ -254,7 +254,7 @@ def test_the_code_on_the_page_runs_and_follows_the_settings(open_page, capsys):
         sa.noise.flip(X[0], 7, rng=1)[1:] != X[0][1:]
     ) + (trajectory[0, 0] != X[0, 0])
     tau = sa.analysis.retrieved_at(trajectory, X)
-    assert f"from step τ = {tau} on" in page.inner_text("#verdicts")
+    assert f"Here τ = {tau}" in page.inner_text("#notes")
 
 
 def test_the_page_shows_when_the_server_is_gone(open_page):
@@ -456,6 +456,7 @@ def test_what_the_server_forgot_is_reported_and_can_be_learned_again(open_page):
     page.click("#cue-again")
     settled(page)
     assert "forgotten what was learned" in page.inner_text("#alert")
+    assert page.inner_text("#status") == ""  # of learning that is not there any more
     assert page.locator(".verdict.good").count() == 0
     page.click("#alert button")
     assert "Locked on" in learn(page)

@@ -109,6 +109,7 @@ def any_visit(rng, ask, large):
         ["progress", None],
         ["recall", {"cue": cue}],
         ["promise", {}],
+        ["rates", {"cue": cue}],
         ["continue", {"epochs": 5}],
         ["progress", None],
         ["recall", {"cue": cue}],

@@ -102,10 +102,10 @@ def test_the_figure_shows_what_the_page_shows(lab, visitor, sequence, network, c
     run, first = answer["runs"][0], answer["cue_rows"] - 1
     job = lab[1].state.lab.visits.get(visitor.http.headers["x-lab-visit"]).job
     asked = read_cue(Fields(cue, "cue"), job.material)
-    runs = recall_all(job.networks, job.material, asked, Limits())
+    runs = recall_all(job.outcome.networks, job.material, asked, Limits())
     shown = [
         shown_truth(net, one, job.material, asked)
-        for net, one in zip(job.networks, runs, strict=True)
+        for net, one in zip(job.outcome.networks, runs, strict=True)
     ]
     drawing = drawn(job, runs, shown, ("white", "black"))
     _, overlap, truth, recalled = drawing.axes

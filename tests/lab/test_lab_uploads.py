@@ -171,6 +171,19 @@ def test_uploads_that_do_not_keep_to_their_head_are_rejected(visitor):
     assert visitor.http.post("/api/upload", content=b"x" * 8_000_001).status_code == 413
 
 
+@pytest.mark.parametrize(
+    ("size", "shown"), [((16, 16), [16, 16]), ((64, 40), [40, 64]), ((128, 64), [32, 64])]
+)
+def test_pictures_are_shrunk_and_never_enlarged(visitor, size, shown):
+    frames = [Image.new("L", size, 255) for _ in range(3)]
+    for k, frame in enumerate(frames):
+        frame.paste(0, (4 * k, 4, 4 * k + 8, 12))
+    file = io.BytesIO()
+    frames[0].save(file, format="GIF", save_all=True, append_images=frames[1:])
+    answer = send(visitor, ("film.gif", file.getvalue()))
+    assert answer.json()["shape"] == shown
+
+
 def test_a_zip_that_lies_about_its_sizes_does_no_harm(visitor):
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:

@@ -39,6 +39,7 @@ def rejection_of(call, *args, **kwargs):
     [
         sa.basin_fraction,
         sa.robustness_curve,
+        sa.lesion_curve,
         sa.certify,
         sa.find_attractors,
         sa.hidden_activity,
@@ -54,6 +55,7 @@ def test_a_network_that_has_not_learned_is_rejected():
     for ask in (
         sa.basin_fraction,
         sa.robustness_curve,
+        sa.lesion_curve,
         sa.certify,
         sa.find_attractors,
         sa.hidden_activity,

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
 import oracle
@@ -387,7 +387,7 @@ def test_a_random_generator_gives_every_fit_other_synapses():
     assert not np.array_equal(first, fit_quietly(net, X).W_ != 0)
 
 
-@pytest.mark.parametrize("kind", ["hebbian", "three-factor", "soft margin"])
+@pytest.mark.parametrize("kind", ["hebbian", "three-factor", "soft margin", "sparse"])
 @settings(max_examples=60)
 @given(
     size=st.tuples(st.integers(2, 6), st.integers(2, 6)),
@@ -401,22 +401,17 @@ def test_no_flips_within_a_certified_radius_change_what_a_constrained_network_do
 ):
     T, N = size
     found = np.random.default_rng(seed).choice(np.array([-1, 1], dtype=np.int8), (T, N))
-    rule = next(RULES[each] for each in sorted(RULES) if each[0] == kind)
-    net = fit_quietly(
-        sa.SequenceAttractor(
-            7,
-            rule=rule,
-            constraints=[CONSTRAINTS[each] for each in chosen],
-            **{
-                "bias": bias,
-                "eta": 0.05,
-                "max_epochs": 30,
-                "on_conflict": "learn",
-                "random_state": seed,
-            },
-        ),
-        found,
-    )
+    obey = [CONSTRAINTS[each] for each in chosen]
+    how = {"max_epochs": 30, "on_conflict": "learn", "random_state": seed}
+    if kind == "sparse":
+        net = sa.SparseSequenceAttractor(12, constraints=obey, noise=int(bias), **how)
+    else:
+        rule = next(RULES[each] for each in sorted(RULES) if each[0] == kind)
+        net = sa.SequenceAttractor(7, rule=rule, constraints=obey, bias=bias, eta=0.05, **how)
+    try:
+        net = fit_quietly(net, found)
+    except ValueError:  # where chance has left the sparse network no synapse of a sign
+        reject()
     certificate = sa.certify(net, found, method=method)
     states = all_states(N)
     answers = net.step(states)
@@ -645,3 +640,75 @@ def test_they_go_with_a_search_for_hidden_neurons_and_with_rehearsal():
     net.add(X, rehearse="cues")
     quietly(net.add, other, rehearse="cues")
     assert (net.score(X), net.score(other)) == (1, 1)
+
+
+# -- the sparse rule -------------------------------------------------------------------------------
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    chosen=constraints,
+    size=st.tuples(st.integers(3, 12), st.integers(4, 70), st.integers(9, 70)),
+    how=st.fixed_dictionaries(
+        {
+            "order": st.integers(1, 2),
+            "noise": st.sampled_from(["auto", 0, 3]),
+            "clean_first": st.booleans(),
+            "code": st.sampled_from(["winners", "thresholds"]),
+        }
+    ),
+    seed=st.integers(0, 999),
+)
+def test_the_sparse_rule_has_constraints_in_both_engines(chosen, size, how, seed):
+    T, N, M = size
+    found = sa.datasets.random_periodic(T + 2, N, rng=seed)
+    how |= {"max_epochs": 12, "on_conflict": "learn", "random_state": seed}
+    obey = [CONSTRAINTS[each] for each in chosen]
+    try:
+        compiled, plain = (
+            fit_quietly(
+                sa.SparseSequenceAttractor(M, constraints=obey, engine=engine, **how), found
+            )
+            for engine in ("exact", "reference")
+        )
+    except ValueError:  # where chance has left no synapse of a sign
+        reject()
+    assert (compiled.engine_, plain.engine_) == ("exact", "reference")
+    for name in ("U_", "V_", "P_", "theta_", "hidden_bias_", "hidden_errors_", "visible_errors_"):
+        np.testing.assert_array_equal(getattr(compiled, name), getattr(plain, name))
+
+
+def test_synapses_of_the_sparse_network_obey_after_every_presentation(tmp_path):
+    obey = [C.Dilution(0.8), C.Dale(0.5), C.Levels(4, limit=2.0)]
+    net = sa.SparseSequenceAttractor(80, constraints=obey, random_state=0, max_epochs=60)
+    for _ in range(5):
+        net.partial_fit(X)
+        for W, active in ((net.U_, X.shape[1]), (net.V_, net.n_winners_)):
+            limit = 2.0 * net.kappa / np.sqrt(active)
+            levels = W / limit * 7
+            np.testing.assert_allclose(levels, np.rint(levels), atol=0.1)  # in whole units
+            assert 0 < np.abs(W).max() <= limit * 1.01
+            assert not ((W > 0).any(axis=0) & (W < 0).any(axis=0)).any()
+    missing = net.V_ == 0
+    net.save(tmp_path / "net.npz")
+    loaded = sa.load(tmp_path / "net.npz")
+    assert loaded.constraints == tuple(obey)
+    np.testing.assert_array_equal(net.partial_fit(X).V_, loaded.partial_fit(X).V_)
+    assert missing.mean() > 0.15
+
+
+def test_the_sparse_network_learns_under_constraints():
+    found = sa.datasets.random_periodic(40, 60, rng=1)
+    for obey in ([C.Dilution(0.9)], [C.Levels(4)], [C.Bounded(), C.Decay(1e-6)]):
+        net = sa.SparseSequenceAttractor(100, constraints=obey, random_state=0, max_epochs=200)
+        net = fit_quietly(net, found)
+        assert net.score(found) == 1, obey
+        assert sa.certify(net, found).radius.min() >= 0
+
+
+def test_constraints_under_which_nothing_can_be_stored_are_named():
+    net = sa.SparseSequenceAttractor(50, constraints=[C.Dale(excitatory=1)])
+    with pytest.raises(ValueError, match="no synapse of V could be negative"):
+        net.fit(X)
+    with pytest.raises(TypeError, match="constraints must be a list of constraints"):
+        sa.SparseSequenceAttractor(50, constraints=3).fit(X)

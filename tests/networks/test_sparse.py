@@ -17,7 +17,8 @@ from films import as_sequences, textured_film
 from quiet import fit_quietly
 from seqattractor.engine import kernels
 from seqattractor.engine.sparse.engine import learn_sparse
-from seqattractor.engine.sparse.rule import Epoch, SparseSettings, SparseState, present
+from seqattractor.engine.sparse.rule import Epoch, Obeyed, SparseSettings, SparseState, present
+from seqattractor.engine.synapses import Synapses
 from seqattractor.networks.sparse import choose_defaults, how_alike, typical_distance
 from seqattractor.sequences import check_sequences, transitions
 from strategies import sequences
@@ -76,7 +77,17 @@ def plans(draw, n_in, scale):
     ]
 
 
-@settings(max_examples=80)
+@st.composite
+def bounds_of_synapses(draw, shape, scale, rng):
+    """Some of them missing, or of one sign; levels, limits and decay."""
+    spacing = draw(st.sampled_from([0, 0, 1, 3, 8])) * scale
+    limit = draw(st.sampled_from([math.inf, 24 * scale, 48 * scale]))
+    low, high = (rng.choice([0.0, limit, limit], shape) for _ in range(2))
+    left = draw(st.sampled_from([1.0, 1.0, 0.9]))
+    return Synapses(low=0.0 - low, high=high, spacing=float(spacing), left=left)
+
+
+@settings(max_examples=150)
 @given(st.data())
 def test_kernels_plain_loop_and_oracle_agree_bit_for_bit(data):
     found = data.draw(sequences(max_n=5, max_t=6))
@@ -90,6 +101,10 @@ def test_kernels_plain_loop_and_oracle_agree_bit_for_bit(data):
     P = rng.integers(-4096, 4097, (M, n_in if rule.learn_drive else 0))
     drive, theta = rng.standard_normal((n, M)), rng.standard_normal(M)
 
+    obeyed = None
+    if data.draw(st.booleans()):
+        obeyed = [data.draw(bounds_of_synapses((M, n_in), scale, rng)) for _ in range(2)]
+
     plain = [U.tolist(), V.tolist(), V.T.tolist(), P.tolist(), theta.tolist()]
     pairs = list(zip(inputs.tolist(), targets.tolist(), strict=True))
     reported = [dataclasses.asdict(epoch) for epoch in epochs]
@@ -100,7 +115,10 @@ def test_kernels_plain_loop_and_oracle_agree_bit_for_bit(data):
         dataclasses.asdict(rule),
         reported,
         np.random.default_rng(seed),
+        obeyed and [vars(each) for each in obeyed],
+        lambda epoch: [np.random.default_rng([seed, 2 + k, epoch]) for k in (0, 1)],
     )
+    fades = obeyed is not None and any(each.left < 1 for each in obeyed)
     for compiled in (False, True):
         state = SparseState(
             *(U.copy(), V.copy(), V.T.copy(), P.copy(), theta.copy()),
@@ -110,6 +128,7 @@ def test_kernels_plain_loop_and_oracle_agree_bit_for_bit(data):
                 np.zeros(n, bool),
                 np.zeros(M, np.int64),
             ),
+            obeys=obeyed and Obeyed(*obeyed, seed=np.array([seed]), epoch=0),
         )
         errors, _ = learn_sparse(
             inputs,
@@ -122,6 +141,9 @@ def test_kernels_plain_loop_and_oracle_agree_bit_for_bit(data):
             compiled=compiled,
         )
         assert errors.tolist() == [list(pair) for pair in expected[: len(errors)]]
+        if fades and len(errors) < len(expected):
+            assert errors[-1].tolist() == [0, 0]
+            continue
         assert all(
             pair == (0, 0) for pair in expected[len(errors) :]
         )  # it stops only where nothing more would change

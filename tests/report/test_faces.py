@@ -13,7 +13,7 @@ import pytest
 import seqattractor as sa
 from seqattractor._faces import Result
 
-NO_PICTURE = {"Separability", "SuccessRate", "Proof", "Conflicts"}
+NO_PICTURE = {"Separability", "SuccessRate", "Proof", "Conflicts", "Limit", "LayerMargin"}
 
 
 @dataclass(frozen=True, repr=False)
@@ -99,6 +99,9 @@ def results():
         sa.certify(net, X),
         sa.certify(net, X[::-1]),
         sa.robustness_curve(net, X, trials=20, rng=0),
+        sa.lesion_curve(net, X, draws=2, rng=0),
+        *sa.theory.limits(net, 40),
+        *sa.theory.layer_margins(net, X),
         sa.hidden_activity(net, X),
         sa.lost_starts(net, X, flips=15, rng=0),
         attractors,

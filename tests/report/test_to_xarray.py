@@ -22,6 +22,7 @@ NET = sa.SequenceAttractor(n_hidden=80, random_state=0).fit(X)
         (sa.certify(NET, X), "transition"),
         (sa.certify(NET, X[::-1]), "transition"),
         (sa.robustness_curve(NET, X, trials=20, rng=0), "flips"),
+        (sa.lesion_curve(NET, X, draws=2, rng=0), "removed"),
         (sa.hidden_activity(NET, X), "neuron"),
         (sa.separable(sa.datasets.xor()), "neuron"),
         (sa.find_attractors(NET, X, starts=20, flips=2, rng=0), "attractor"),

@@ -67,6 +67,15 @@ def often(net, seed):
     )
 
 
+def lesions(seed):
+    """Which of two hidden neurons each of N lesions removed: only one of them makes the next
+    pattern.
+    """
+    net = sa.networks.from_arrays([[1, 1], [1, 1]], [[1, 0], [1, 0]], visible_bias=-0.5)
+    curve = sa.lesion_curve(net, np.ones((2, 2)), fractions=[0.5], draws=N, rng=seed)
+    return np.where(curve.right[0] == 1, 1, -1)
+
+
 # What each function draws from a seed, as N numbers.
 DRAWS = {
     "random_periodic": lambda s: sa.datasets.random_periodic(3, N, rng=s)[0],
@@ -87,6 +96,7 @@ DRAWS = {
     "robustness_curve": lambda s: seen_by(
         lambda net: sa.robustness_curve(net, PAIR, flips=[N // 2], trials=1, rng=s)
     ),
+    "lesion_curve": lesions,
     "recall_often": lambda s: seen_by(lambda net: often(net, s)),
     "inspect_network": lambda s: seen_by(
         lambda net: inspect_network(net, PAIR, np.array([2]), starts=1, rng=s)

@@ -166,6 +166,20 @@ class Shelf:
             "active": 0.2,
             "n_points": 7,
             "n_weights": 9,
+            "signed": 4,
+            "neurons": 5,
+            "success": 0.9,
+            "kappa": 0.5,
+            "load": 0.3,
+            "degree": 2,
+            "limits.sequences": 2,
+            "two_layers.m": 12,
+            "two_layers.bias": True,
+            "LesionCurve.at.k": 1,
+            "remove": "hidden",
+            "fractions": [0.0, 0.4],
+            "draws": 2,
+            "lesioned.which": [0, 2],
             "n_units": 24,
             "T": 6,
             "N": 20,
@@ -302,6 +316,7 @@ class Shelf:
             "certificate": lambda: self.certificate,
             "certificates": lambda: [self.certificate] * 2,
             "curve": lambda: self.curve,
+            "lesion_recall.curve": lambda: self.lesions,
             "separability": lambda: sa.separable(X),
             "attractors": lambda: sa.find_attractors(self.net, X, starts=5, rng=0),
             "activity": lambda: sa.hidden_activity(self.net, X),
@@ -374,6 +389,10 @@ class Shelf:
     @functools.cached_property
     def curve(self) -> Any:
         return sa.robustness_curve(self.net, self.X, flips=[0, 2], trials=4, rng=0)
+
+    @functools.cached_property
+    def lesions(self) -> Any:
+        return sa.lesion_curve(self.net, self.X, fractions=[0, 0.5], draws=2, rng=0)
 
     @functools.cached_property
     def tested(self) -> Any:
@@ -504,7 +523,7 @@ def public() -> Iterator[tuple[str, Any]]:
     ]
     names += [
         ((module,), name)
-        for module in ("noise", "rules", "constraints")
+        for module in ("noise", "rules", "constraints", "theory")
         for name in getattr(sa, module).__all__
     ]
     for parts, name in names:
@@ -574,6 +593,9 @@ def _result(shelf: Shelf, cls: type) -> Any:
     """A result of this class."""
     made = {
         "RobustnessCurve": lambda: shelf.curve,
+        "LesionCurve": lambda: shelf.lesions,
+        "Limit": lambda: sa.theory.limits(shelf.net, 24)[0],
+        "LayerMargin": lambda: sa.theory.layer_margins(shelf.net, shelf.X)[0],
         "HiddenActivity": lambda: shelf("", "activity"),
         "LostStarts": lambda: shelf("", "losses"),
         "Separability": lambda: shelf("", "separability"),

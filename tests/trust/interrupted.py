@@ -45,6 +45,9 @@ def recalls(network):
     return partial(network.fit(LONG).recall, cues, 20)
 
 
+OBEY = [sa.constraints.Dilution(0.5), sa.constraints.Levels(5), sa.constraints.Decay(1e-5)]
+
+
 def paper(**settings):
     """Give the paper's network."""
     return sa.SequenceAttractor(80, max_epochs=50, random_state=0, **settings)
@@ -69,6 +72,8 @@ PATHS = {
     "sparse, weights": lambda: fits(sparse(noise=20, max_epochs=10), LONG),
     "sparse, clean first": lambda: fits(sparse(clean_first=True, noise=6)),
     "sparse, partial_fit": lambda: learns_online(sparse()),
+    "constraints": lambda: fits(paper(constraints=OBEY)),
+    "constraints, sparse": lambda: fits(sparse(constraints=OBEY)),
     "walk": lambda: wanders(paper()),
     "recall of many": lambda: recalls(paper()),
     "innate": lambda: fits(sa.zoo.InnateTrajectoryMemory(50, trials=2, random_state=0)),

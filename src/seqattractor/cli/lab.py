@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from seqattractor.lab.server import Server
 
 PORT = 8765
+_ALL = ("0.0.0.0", "::")
 CLOSED = "The lab is closed."
 EXAMPLES = """\b
 Examples:
@@ -116,10 +117,10 @@ def command(
     listener = _listen(host, port)
     shown = f"[{host}]" if ":" in host else host
     wide = not _is_loopback(host)
-    name = (
-        "localhost" if host in ("0.0.0.0", "::") else shown
-    )  # these stand for all of this machine's addresses
-    address = f"http://{name}:{listener.getsockname()[1]}/"
+    port = listener.getsockname()[1]
+    # These stand for all of this machine's addresses.
+    name = "localhost" if host in _ALL else shown
+    address = f"http://{name}:{port}/"
     if (
         not sys.warnoptions
     ):  # they are for developers; the page shows what matters, such as errors that are left
@@ -129,6 +130,8 @@ def command(
     logging.getLogger("uvicorn.error").addFilter(_is_worth_telling)
     click.echo(f"The lab is open at {address}  (Ctrl-C ends it)")
     if wide:
+        names = [*allow_host, _own_address() if host in _ALL else shown]
+        _show_to_others([f"http://{name}:{port}/" for name in names if name])
         click.echo(
             "Warning: everybody who can reach this machine can use the lab, without a password. Do "
             "this only on a network that you trust.",
@@ -153,6 +156,51 @@ def _export(folder: Path) -> None:
         f"{folder} holds the page: {len(made)} files, {size / 1e3:.0f} kB. Put the folder on any "
         f"web server, or try it here: python -m http.server --directory {folder}"
     )
+
+
+def _own_address() -> str:
+    """Return the address of this machine in its network; empty where it is in none."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 9))  # nothing is sent; it only chooses the way out
+        except OSError:
+            return ""
+        return str(probe.getsockname()[0])
+
+
+def _show_to_others(addresses: list[str]) -> None:
+    """Print what others type to open the lab, and the first as a QR code to point a phone at."""
+    for address in addresses:
+        click.echo(f"Others open {address}")
+    if addresses and (code := _qr_code(addresses[0])):
+        click.echo(code)
+
+
+def _qr_code(text: str) -> str:
+    """Return a QR code for a terminal, dark on light whatever its colours; empty where it cannot be
+    drawn.
+    """
+    try:
+        import segno
+    except ModuleNotFoundError:  # of an older installation; the address can be typed
+        return ""
+    rows = [[*row] for row in segno.make(text, micro=False).matrix_iter(border=2)]
+    rows += [[0] * len(rows[0])] * (len(rows) % 2)
+    halves = {(0, 0): " ", (1, 0): "▀", (0, 1): "▄", (1, 1): "█"}
+    lines = [
+        click.style(
+            "".join(halves[bool(a), bool(b)] for a, b in zip(*two, strict=True)),
+            "black",
+            "bright_white",
+        )
+        for two in zip(rows[::2], rows[1::2], strict=True)
+    ]
+    code = "\n".join(lines)
+    try:
+        code.encode(sys.stdout.encoding or "ascii")
+    except UnicodeEncodeError:
+        return ""
+    return code
 
 
 def _own(model: Path, files: tuple[Path, ...], limits: Limits) -> Own:
@@ -187,7 +235,7 @@ def _listen(host: str, port: int | None) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server(
-            (host, PORT if port is None else port), family=family, backlog=128
+            (host, PORT if port is None else port), family=family, backlog=1024
         )
     except OSError as error:
         if port is None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import islice
+from math import isqrt
 from pathlib import Path
 from typing import Any
 
@@ -146,7 +147,8 @@ def _size(shape: tuple[int, ...], options: Options) -> tuple[int, int]:
             max(1, int(side * scale + 1e-9)) for side in shape
         )  # rounded down: not one unit more
     else:
-        wanted = min(longer, AUTO_SIDE) if isinstance(options.size, str) else options.size or longer
+        most = isqrt(terms().units)
+        wanted = min(longer, most) if isinstance(options.size, str) else options.size or longer
         scale = wanted / longer
         height, width = (max(1, round(side * scale)) for side in shape)
     return height, width

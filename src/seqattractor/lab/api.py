@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 from functools import wraps
 from typing import Any
+from weakref import WeakValueDictionary
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
@@ -18,12 +19,12 @@ from seqattractor import __version__
 from seqattractor.io._subprocess import stop_reading
 from seqattractor.lab import downloads
 from seqattractor.lab.choices import NETWORKS, OWN, Chosen, Own, degree_for, read_network
-from seqattractor.lab.jobs import Job, Visit, Visits
+from seqattractor.lab.jobs import Job, Outcome, Visit, Visits
 from seqattractor.lab.materials import CATALOGUE, Material, make_material
+from seqattractor.lab.rates import TRIALS
 from seqattractor.lab.recall import (
     Shown,
     as_json,
-    certified_radii,
     corrupted_cue,
     read_cue,
     recall_all,
@@ -106,6 +107,7 @@ class Lab:
         self.learning = Turns(limits.workers, waiting=limits.waiting)
         self.turns = Turns(limits.threads, waiting=2 * limits.visits)
         self.visits = Visits(limits)
+        self.shared: WeakValueDictionary[str, Outcome] = WeakValueDictionary()
         self._closed = False
 
     def close(self) -> None:
@@ -133,6 +135,7 @@ class Lab:
             "stop": self.stop,
             "recall": self.recall,
             "promise": self.promise,
+            "rates": self.rates,
             "code": self.code,
             "download": self.download,
         }
@@ -206,11 +209,12 @@ class Lab:
         material = self._material(spec.object("sequence"))
         for choice in chosen:
             choice.check_size(material.data, self.limits)
-        job = Job(material, chosen, self.limits)
-        self.visits.make_room(visit, job.network_bytes())
+        job = Job(material, chosen, self.limits, key=spec.digest(), shared=self.shared)
+        self.visits.make_room(visit, job)
         if visit.job is not None:
             visit.job.stop()
-        job.turn = self.learning.submit(visit.name, job.run)
+        if not job.adopt():
+            job.turn = self.learning.submit(visit.name, job.run)
         visit.job = job
         if visit.ended:  # the page was closed meanwhile
             job.stop()
@@ -220,9 +224,10 @@ class Lab:
     def continue_learning(self, visit: Visit, spec: Fields) -> dict[str, Any]:
         """Continue to learn from the weights as they are."""
         epochs = spec.whole("epochs", 500, 1, self.limits.epochs)
-        job = visit.the_job()
+        job = self._job(visit)
         job.prepare_to_continue(epochs)
         try:
+            self.visits.make_room(visit, job)
             job.turn = self.learning.submit(visit.name, job.run)
         except Rejection:
             job.state = "stopped"
@@ -287,10 +292,17 @@ class Lab:
         """Return the certified radius of each frame, for each network; computed once for each
         job.
         """
-        job, nets = self._learned(visit)
-        if job.radii is None:
-            job.radii = [certified_radii(net, job.material.data) for net in nets]
-        return {"radii": job.radii}
+        job, _ = self._learned(visit)
+        return {"radii": job.outcome.certify(job.material.data)}
+
+    @_asks("cue", newest_only=True)
+    def rates(self, visit: Visit, spec: Fields) -> dict[str, Any]:
+        """Return of how many of 100 cues like the visitor's each network locks on; null where
+        trying that takes long.
+        """
+        job, _ = self._learned(visit)
+        cue = read_cue(spec.object("cue"), job.material)
+        return {"trials": TRIALS, "locked_on": job.outcome.rates(job.material, cue, self.limits)}
 
     # -- to take away
     # ---------------------------------------------------------------------------------------------
@@ -375,9 +387,25 @@ class Lab:
             for network in spec.objects("networks", 1, 2)
         ]
 
+    def _job(self, visit: Visit) -> Job:
+        """Return the job of a visit; one whose networks were dropped begins to learn again, and
+        the request is rejected until it has.
+        """
+        job = visit.the_job()
+        if job.state == "dropped" and not job.adopt():
+            job.prepare_to_learn_again()
+            try:
+                self.visits.make_room(visit, job)
+                job.turn = self.learning.submit(visit.name, job.run)
+            except Rejection:
+                job.drop()
+                raise
+            raise job.learned_again()
+        return job
+
     def _learned(self, visit: Visit) -> tuple[Job, list[SequenceMemory]]:
         """Return the job of a visit and its networks."""
-        job = visit.the_job()
+        job = self._job(visit)
         nets = job.learned()
         if not nets:
             raise Rejection(409, "Learning was stopped before its first epoch; learn again.")

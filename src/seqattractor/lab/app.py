@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import mimetypes
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
@@ -67,12 +68,16 @@ def _script(content: bytes) -> Callable[[Request], Awaitable[Response]]:
     """Return an answer to requests for the page's script, which sends it only if it is new to the
     browser.
     """
-    headers = {"etag": f'"{hashlib.sha256(content).hexdigest()[:32]}"'}
+    headers = {"etag": f'"{hashlib.sha256(content).hexdigest()[:32]}"', "vary": "accept-encoding"}
+    packed = gzip.compress(content, mtime=0)
 
     async def script(request: Request) -> Response:
         if request.headers.get("if-none-match") == headers["etag"]:
             return Response(status_code=304, headers=headers)
-        return Response(content, media_type="text/javascript", headers=headers)
+        if "gzip" not in request.headers.get("accept-encoding", ""):
+            return Response(content, media_type="text/javascript", headers=headers)
+        zipped = {**headers, "content-encoding": "gzip"}
+        return Response(packed, media_type="text/javascript", headers=zipped)
 
     return script
 
@@ -82,7 +87,7 @@ async def _rejected(request: Request, error: Exception) -> Response:
     what the visitor sent.
     """
     if isinstance(error, Rejection):
-        headers = {"retry-after": "5"} if error.status == 503 else None
+        headers = {"retry-after": str(error.retry)} if error.retry else None
         return JSONResponse({"error": error.sentence}, error.status, headers)
     if isinstance(error, HTTPException):
         sentences = {

@@ -147,15 +147,17 @@ def _draw_errors(ax: Axes, job: Job) -> None:
     """Draw the errors of each epoch, for each network."""
     from seqattractor import plots
 
-    for k, mark in enumerate(_marks(job.visible)):
-        epochs = np.arange(1, len(job.visible[k]) + 1)
+    for k, mark in enumerate(_marks(job.outcome.visible)):
+        epochs = np.arange(1, len(job.outcome.visible[k]) + 1)
         if not epochs.size:  # learned in one go
             continue
-        ax.plot(epochs, job.visible[k], label=f"visible{mark}", color=(plots.BLUE, _VIOLET)[k])
-        if any(job.hidden[k]):
+        ax.plot(
+            epochs, job.outcome.visible[k], label=f"visible{mark}", color=(plots.BLUE, _VIOLET)[k]
+        )
+        if any(job.outcome.hidden[k]):
             ax.plot(
                 epochs,
-                job.hidden[k],
+                job.outcome.hidden[k],
                 "--",
                 label=f"hidden{mark}",
                 color=(plots.ORANGE, plots.RED)[k],

@@ -6,10 +6,11 @@ import secrets
 import threading
 import time
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, MutableMapping
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -17,36 +18,96 @@ from sklearn.exceptions import ConvergenceWarning
 
 from seqattractor.lab.choices import Chosen, is_learned, why_not_learned
 from seqattractor.lab.materials import Material
+from seqattractor.lab.rates import locked_on
+from seqattractor.lab.recall import Cue, certified_radii
 from seqattractor.lab.requests import Limits, Rejection
 from seqattractor.networks.base import SequenceMemory
 from seqattractor.sequences import Sequences, close_loops
 
-State = Literal["waiting", "learning", "done", "stopped", "failed"]
+State = Literal["waiting", "learning", "done", "stopped", "failed", "dropped"]
+
+_MOST_RATES = 1000  # that are kept
 
 
-class Job:
-    """The networks of one visitor while they learn one material, one after the other.
+class Outcome:
+    """What networks have learned. Visits that ask for the same share it once it is complete: it
+    would be the same to the last bit.
 
     The thread that learns appends to the lists of errors; others only read them, so no lock is
     needed.
     """
 
-    def __init__(self, material: Material, chosen: list[Chosen], limits: Limits) -> None:
-        self.material, self.chosen = material, chosen
+    def __init__(self, number: int) -> None:
         self.networks: list[SequenceMemory] = []
-        self.scores: list[float | None] = [None for _ in chosen]
-        self.hidden: list[list[int]] = [[] for _ in chosen]
-        self.visible: list[list[int]] = [[] for _ in chosen]
+        self.scores: list[float | None] = [None for _ in range(number)]
+        self.hidden: list[list[int]] = [[] for _ in range(number)]
+        self.visible: list[list[int]] = [[] for _ in range(number)]
         self.radii: list[list[int] | None] | None = None
+        self._rates: dict[Cue, list[int] | None] = {}
+        self._computing = threading.Lock()
+
+    @property
+    def learned(self) -> list[SequenceMemory]:
+        """The networks that are ready to recall."""
+        return [net for net in self.networks if is_learned(net)]
+
+    def copy(self) -> Outcome:
+        """Return one with which to learn more, while others use this one."""
+        outcome = Outcome(len(self.scores))
+        outcome.networks, outcome.scores = deepcopy(self.networks), [*self.scores]
+        outcome.hidden, outcome.visible = (
+            [[*errors] for errors in both] for both in (self.hidden, self.visible)
+        )
+        return outcome
+
+    def certify(self, data: Sequences) -> list[list[int] | None]:
+        """Return the certified radius of each frame, for each network; computed once."""
+        with self._computing:
+            if self.radii is None:
+                self.radii = [certified_radii(net, data) for net in self.learned]
+            return self.radii
+
+    def rates(self, material: Material, cue: Cue, limits: Limits) -> list[int] | None:
+        """Return for each network how many of 100 cues like this one lock on; computed once."""
+        key = replace(cue, seed=0)
+        with self._computing:
+            if key not in self._rates:
+                if len(self._rates) >= _MOST_RATES:
+                    self._rates.clear()
+                self._rates[key] = locked_on(self.learned, material, cue, limits)
+            return self._rates[key]
+
+
+class Job:
+    """The networks of one visitor while they learn one material, one after the other.
+
+    Jobs of the same `key` learn the same; what is complete is in `shared`. It can be dropped to
+    make room in memory, and is learned again when it is asked for.
+    """
+
+    def __init__(
+        self,
+        material: Material,
+        chosen: list[Chosen],
+        limits: Limits,
+        *,
+        key: str = "",
+        shared: MutableMapping[str, Outcome] | None = None,
+    ) -> None:
+        self.material, self.chosen = material, chosen
+        self.outcome = Outcome(len(chosen))
+        self.key = key or secrets.token_hex()
         self.state: State = "waiting"
         self.note = ""
         self.turn: Future[None] | None = None
         """Its place in the queue."""
         self._limits = limits
+        self._shared = {} if shared is None else shared
         self._planned = sum(8 * choice.weights(material.data) for choice in chosen)
         self._stop = threading.Event()
         self._deadline = 0.0
         self._more = 0
+        self._again = False
 
     # -- the visitor's side
     # ---------------------------------------------------------------------------------------
@@ -66,45 +127,72 @@ class Job:
         """Prepare another run from the weights as they are."""
         if self.running:
             raise Rejection(409, "The network is still learning; stop it first.")
-        if self.state == "failed" or not self.networks:
+        if self.state == "failed" or not self.outcome.networks:
             raise Rejection(409, "There is nothing to continue; learn first.")
         self._stop.clear()
         self._more = epochs
-        self.radii = None
+        self.key = secrets.token_hex()
         self.state, self.note = "waiting", ""
+
+    @property
+    def can_be_dropped(self) -> bool:
+        """Return whether learning from scratch would give the same networks."""
+        return self.state == "done" and not self._more
+
+    def drop(self) -> None:
+        """Free the networks."""
+        self.outcome, self.state = Outcome(len(self.chosen)), "dropped"
+
+    def prepare_to_learn_again(self) -> None:
+        """Prepare to learn what was dropped."""
+        self.state, self._again = "waiting", True
+
+    @staticmethod
+    def learned_again() -> Rejection:
+        """Return the rejection of requests that must wait for it."""
+        return Rejection(
+            503, "The lab is busy: it learns your network again. Please wait a moment.", retry=1
+        )
 
     def network_bytes(self) -> int:
         """Return how much memory its networks take, or will take once they have learned."""
+        if self.state == "dropped":
+            return 0
         # Copied at once: the thread that learns may add to it meanwhile.
         arrays = [
-            v for net in self.networks for v in [*vars(net).values()] if isinstance(v, np.ndarray)
+            v
+            for net in self.outcome.networks
+            for v in [*vars(net).values()]
+            if isinstance(v, np.ndarray)
         ]
         return max(self._planned, sum(array.nbytes for array in arrays))
 
     def learned(self) -> list[SequenceMemory]:
         """Return the networks that are ready to recall."""
         if self.running:
+            if self._again:
+                raise self.learned_again()
             raise Rejection(409, "The network is still learning; wait for it or stop it.")
         if self.state == "failed":
             raise Rejection(409, self.note)
-        return [net for net in self.networks if is_learned(net)]
+        return self.outcome.learned
 
     def progress(self, seen: list[int]) -> list[dict[str, Any]]:
         """Return the errors since `seen` epochs of each network, and advance `seen`."""
-        news = []
+        news, outcome = [], self.outcome
         for k, before in enumerate(seen):
-            now = len(self.visible[k])  # appended last, so the hidden errors are there too
+            now = len(outcome.visible[k])  # appended last, so the hidden errors are there too
             if now > before:
-                hidden, visible = self.hidden[k][before:now], self.visible[k][before:now]
+                hidden, visible = outcome.hidden[k][before:now], outcome.visible[k][before:now]
                 news.append({"network": k, "from": before, "hidden": hidden, "visible": visible})
                 seen[k] = now
         return news
 
     def summary(self) -> dict[str, Any]:
         """Return its state and those of its networks."""
-        nets = []
+        nets, outcome = [], self.outcome
         for choice, net, errors, score in zip(
-            self.chosen, self.networks, self.visible, self.scores, strict=False
+            self.chosen, outcome.networks, outcome.visible, outcome.scores, strict=False
         ):
             values = {
                 "epochs": len(errors),
@@ -121,19 +209,28 @@ class Job:
 
     def run(self) -> None:
         """Learn until done, stopped or out of time; never raises."""
+        if self.adopt():
+            return
         self.state = "learning"
         self._deadline = time.monotonic() + self._limits.seconds
         try:
-            if not self.networks:
-                self.networks = [
+            if self._more:
+                self.outcome = self.outcome.copy()
+            if not self.outcome.networks:
+                self.outcome.networks = [
                     c.make(self.material.data, on_conflict="raise") for c in self.chosen
                 ]
-            for k, net in enumerate(self.networks):
+            for k, net in enumerate(self.outcome.networks):
                 if self._ended():
                     break
                 self._learn(k, net)
-                self.scores[k] = net.score(self._data(k))
-            self.state = "stopped" if self._ended() else "done"
+                self.outcome.scores[k] = net.score(self._data(k))
+            if self._ended():
+                self.key = secrets.token_hex()  # what it has learned is another thing
+                self.state = "stopped"
+            else:
+                self.outcome = self._shared.setdefault(self.key, self.outcome)
+                self.state = "done"
         except (ValueError, TypeError) as error:  # the library's own sentences
             self.note, self.state = why_not_learned(error, self._limits.order), "failed"
         except MemoryError:
@@ -147,14 +244,23 @@ class Job:
                 "failed",
             )
 
+    def adopt(self) -> bool:
+        """Take over what another job has learned, if one of the same key is complete; return
+        whether there was one.
+        """
+        found = self._shared.get(self.key)
+        if found is not None:
+            self.outcome, self.state = found, "done"
+        return found is not None
+
     def _learn(self, k: int, net: SequenceMemory) -> None:
         """Learn from scratch, or continue from the present weights, by the engine if it has a warm
         start.
         """
 
         def note_epoch(epoch: int, hidden: int, visible: int) -> bool:
-            self.hidden[k].append(int(hidden))
-            self.visible[k].append(int(visible))
+            self.outcome.hidden[k].append(int(hidden))
+            self.outcome.visible[k].append(int(visible))
             return self._ended()
 
         if not self.chosen[k].learns:
@@ -166,7 +272,7 @@ class Job:
             ):  # it comes after all is done, and the page shows which errors are left
                 net.fit(X, callback=note_epoch)
             return
-        if not self.visible[k] or getattr(net, "converged_", True):
+        if not self.outcome.visible[k] or getattr(net, "converged_", True):
             return  # learned in one go, or without errors left
         settings = net.get_params(deep=False)
         if "warm_start" in settings:
@@ -182,7 +288,7 @@ class Job:
                 return
             net.partial_fit(X)
             hidden = getattr(net, "hidden_errors_", [0])[-1]
-            note_epoch(len(self.visible[k]) + 1, int(hidden), int(net.visible_errors_[-1]))
+            note_epoch(len(self.outcome.visible[k]) + 1, int(hidden), int(net.visible_errors_[-1]))
 
     def _data(self, k: int) -> Sequences:
         """Return what network `k` learns: the material, with loops closed as far as the network
@@ -232,6 +338,7 @@ class Visit:
                 503,
                 "This page has asked for too much at once: please wait for the answers, then try "
                 "again.",
+                retry=1,
             )
         self.under_way[kind] += 1
         try:
@@ -275,6 +382,7 @@ class Visits:
                         503,
                         "The lab is full: too many pages are open. Please try again in a few "
                         "minutes.",
+                        retry=10,
                     )
                 self._end(gives_way[0].name)
             visit = Visit(secrets.token_urlsafe(18), self._clock())
@@ -296,24 +404,38 @@ class Visits:
             visit.seen = self._clock()
             return visit
 
-    def make_room(self, visit: Visit, size: int) -> None:
-        """Make room in memory for the networks of a visit by ending idle visits, or reject them."""
+    def make_room(self, visit: Visit, job: Job) -> None:
+        """Make room in memory for the networks of a visit, or reject them.
+
+        First those networks go that can be learned again, then visits that were idle for long.
+        """
         with self._lock:
-            sizes = {
-                v.name: v.job.network_bytes()
-                for v in self._visits.values()
-                if v.job is not None and v is not visit
-            }
-            excess = sum(sizes.values()) + size - self._limits.network_bytes
-            for name, one in sizes.items():
-                if excess > 0 and self._is_spare(self._visits[name]):
-                    self._end(name)
-                    excess -= one
+            sharing: dict[str, list[Visit]] = {}  # networks that visits share are there once
+            sizes: dict[str, int] = {}
+            for one in self._visits.values():
+                if one.job is not None and one is not visit:
+                    sharing.setdefault(one.job.key, []).append(one)
+                    sizes[one.job.key] = one.job.network_bytes()
+            more = 0 if job.key in sharing else job.network_bytes()
+            excess = sum(sizes.values()) + more - self._limits.network_bytes
+            sharing.pop(job.key, None)
+            for key, those in [*sharing.items()]:
+                if excess > 0 and all(map(self._is_settled, those)):
+                    for one in those:
+                        one.the_job().drop()
+                    excess -= sizes[key]
+                    del sharing[key]
+            for key, those in sharing.items():
+                if excess > 0 and all(map(self._is_spare, those)):
+                    for one in those:
+                        self._end(one.name)
+                    excess -= sizes[key]
         if excess > 0:
             raise Rejection(
                 503,
                 "The networks of other visitors fill the lab; try a smaller one, or again in a few "
                 "minutes.",
+                retry=5,
             )
 
     def close(self, name: str) -> None:
@@ -327,6 +449,13 @@ class Visits:
             for visit in self._visits.values():
                 if visit.job is not None:
                     visit.job.stop()
+
+    def _is_settled(self, visit: Visit) -> bool:
+        """Return whether the networks of a visit can be dropped without anybody's waiting for
+        them.
+        """
+        idle = self._clock() - visit.seen > self._limits.settle_seconds
+        return idle and not visit.active and visit.the_job().can_be_dropped
 
     def _is_spare(self, visit: Visit) -> bool:
         """Return whether a visit was idle long enough to give way."""

@@ -123,7 +123,7 @@ CATALOGUE: tuple[dict[str, Any], ...] = (
     _entry(
         "places",
         "Place cells",
-        "cells of an animal that runs a loop",
+        "cells of a running animal, each active around its own place",
         *_PLACES,
         hidden=300,
         flips=5,

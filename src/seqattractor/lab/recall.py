@@ -93,12 +93,13 @@ def steps_for(material: Material, start: int, order: int, limits: Limits) -> int
     return int(max(1, min(steps, limits.steps, limits.states // material.data.shape[1])))
 
 
-def _stored(material: Material, order: int) -> Stored:
+def stored_for(material: Material, order: int) -> Stored:
     """Return the stored sequences, with loops closed as far as the longest cue reaches, and names
     that count from 1.
     """
     stored = Stored.of(material.data, order)
-    return replace(stored, names=tuple(f"sequence {k}" for k in range(1, 1 + len(stored.names))))
+    names = [f"sequence {k}" for k in range(1, 1 + len(stored.names))]
+    return replace(stored, names=tuple(names) if len(names) > 1 else ("the stored sequence",))
 
 
 def recall_all(
@@ -110,7 +111,7 @@ def recall_all(
     order = max(net.order_ for net in nets)
     rows = corrupted_cue(material, cue, order)
     steps = steps_for(material, cue.start, order, limits)
-    stored, place = _stored(material, order), Stored.of(material.data).place(cue.start)
+    stored, place = stored_for(material, order), Stored.of(material.data).place(cue.start)
     # A seed stands for another stream in `recall` than in the cue, so that the noise does not undo
     # the flips.
     return [
@@ -139,7 +140,7 @@ class Shown:
 def shown_truth(net: SequenceMemory, outcome: Recall, material: Material, cue: Cue) -> Shown:
     """Return the truth to show beside the recall of a network that does not dwell."""
     asked = outcome.states[:0] if outcome.truth is None else outcome.truth
-    caught, stored, order = outcome.followed, _stored(material, outcome.cue_rows), net.order_
+    caught, stored, order = outcome.followed, stored_for(material, outcome.cue_rows), net.order_
     if outcome.locked_on is not None:
         return Shown(asked)
     if caught is None or caught.since > len(asked):

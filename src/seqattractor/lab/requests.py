@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import hashlib
 import json
 import math
 from dataclasses import dataclass
@@ -18,12 +19,17 @@ from seqattractor.sequences import Patterns
 
 
 class Rejection(Exception):
-    """A request that the lab rejects; `sentence` explains why and what to do."""
+    """A request that the lab rejects; `sentence` explains why and what to do.
 
-    def __init__(self, status: int, sentence: str) -> None:
+    Where the same request will probably be served soon, `retry` is after how many seconds the page
+    should send it again.
+    """
+
+    def __init__(self, status: int, sentence: str, *, retry: int = 0) -> None:
         super().__init__(sentence)
         self.status = status
         self.sentence = sentence
+        self.retry = retry
 
 
 @dataclass(frozen=True)
@@ -49,16 +55,19 @@ class Limits:
     spare_seconds: float = (
         600.0  # after which a page and its networks give way to others if there is no room
     )
-    network_bytes: int = 1_500_000_000  # of the networks of all visitors
+    network_bytes: int = 300_000_000  # of the networks of all visitors
+    settle_seconds: float = (
+        20.0  # after which networks make room for others, to be learned again when asked for
+    )
     workers: int = 2  # visitors whose networks learn at the same time
-    waiting: int = 40  # visitors who may wait for that
+    waiting: int = 200  # visitors who may wait for that
     seconds: float = 120.0  # how long one visitor's networks may learn at a time
     threads: int = (
         4  # visitors for whom something else is computed at the same time, such as a recall
     )
     requests: int = 12  # of one page under way at once; a browser sends up to 6
     downloads: int = 2  # among these
-    connections: int = 200
+    connections: int = 1200  # a browser opens up to 6
     grace: float = 10.0  # seconds after which a client that sends or reads nothing is disconnected
 
     def check_sequences(self, lengths: list[int], units: int) -> None:
@@ -194,6 +203,10 @@ class Fields:
         if not isinstance(value, str) or len(value) > most:
             raise Rejection(400, f"{name} must be a text of at most {most} characters.")
         return value
+
+    def digest(self) -> str:
+        """Return what stands for these fields, whatever their order."""
+        return hashlib.sha256(json.dumps(self._data, sort_keys=True).encode()).hexdigest()
 
     def names(self, name: str) -> bool:
         """Return whether the field `name` has this value."""

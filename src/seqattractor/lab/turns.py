@@ -55,7 +55,9 @@ class Turns:
             if self._closed:
                 raise Rejection(503, "The lab is being closed.")
             if sum(map(len, self._waiting.values())) - len(older) >= self._most:
-                raise Rejection(503, "The lab is busy: please wait a moment, then try again.")
+                raise Rejection(
+                    503, "The lab is busy: please wait a moment, then try again.", retry=2
+                )
             self._waiting.setdefault(visit, queue).append(task)
             self._changed.notify()
             for thread in self._threads:

@@ -23,7 +23,6 @@ from seqattractor.sequences._level_code import MOST_LEVELS
 
 _PICTURES = (".gif", ".png", ".apng", ".webp", ".jpg", ".jpeg", ".bmp", ".pgm", ".pbm", ".ppm")
 _ARRAYS = (".npy", ".npz")
-_SIDE = 64
 MAX_FILES = 400
 BOUNDS = Bounds(seconds=20.0, memory=2**30)
 ALL_PIXELS = 2**29  # of all frames of an upload
@@ -72,10 +71,9 @@ def read_upload(body: bytes, limits: Limits) -> Material:
             names[path] = name
         target = Path(folder) if several else path
         options: dict[str, Any] = {"frames": (0, limits.frames + 1)}
-        if levels:  # the pictures are shrunk until their units are few enough
+        if levels:
             options |= {"levels": levels, "colour": colour}
-        elif suffixes[0] in _PICTURES:
-            options["size"] = _SIDE
+        # Pictures are shrunk until their units are few enough, and never enlarged.
         terms = Terms("lab", limits.pixels, ALL_PIXELS, limits.unpacked, limits.units)
         try:
             data = load_in_subprocess([target], options, terms=terms, bounds=BOUNDS, several=False)

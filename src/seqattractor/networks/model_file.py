@@ -45,7 +45,7 @@ DAMAGED = (zlib.error, EOFError, NotImplementedError, RuntimeError, MemoryError)
 _SCALARS = bool | int | float | str | None | np.random.Generator
 _ATTACHED = {
     "attached_patterns_": "bits A N/8",
-    "learning_seed_": "count S",
+    "learning_seed_": "count L",
     "rehearsal_cues_": "pattern R kN",
     "rehearsal_steps_": "count R",
     "rehearsal_digests_": "bits R D",

@@ -23,8 +23,9 @@ from seqattractor._checks import (
     say,
 )
 from seqattractor.engine.firing import respond
+from seqattractor.engine.grid import STEP
 from seqattractor.engine.kernels import has_kernels
-from seqattractor.engine.problem import ProgressCallback
+from seqattractor.engine.problem import OwnLearning, ProgressCallback
 from seqattractor.engine.sparse.engine import learn_sparse
 from seqattractor.engine.sparse.rule import PROTOTYPE, Epoch, Obeyed, SparseSettings, SparseState
 from seqattractor.engine.sparse.schedule import Schedule
@@ -80,7 +81,8 @@ class SparseSequenceAttractor(OnlineMemory):
     n_winners : int or "auto"
         k: how many hidden neurons should be active for each transition. "auto" is one in 250
         (without noise, one in 200), but at least three; with noise from the start there are fewer
-        where each neuron would get too many patterns for its inputs.
+        where each neuron would get too many patterns for its inputs. Where constraints leave out
+        synapses of V, or signs, there are so many more that each visible neuron is reached.
     code : {"winners", "thresholds"}
         Targets are the k neurons with the highest score, or all with a score above their threshold
         (k on average).
@@ -382,6 +384,7 @@ class SparseSequenceAttractor(OnlineMemory):
         inputs, targets = transitions.inputs, transitions.targets
         M = self.n_hidden_ = given_size(self)
         self.max_epochs_ = self._epoch_limit
+        self._no_errors_yet(hidden=True)
         for name, value in choose_defaults(self, inputs, targets, noise).items():
             setattr(
                 self, f"{name}_", value.item() if isinstance(value, np.generic) else value
@@ -419,7 +422,6 @@ class SparseSequenceAttractor(OnlineMemory):
 
             self.theta_ += NormalDist().inv_cdf(1 - min(self.n_winners_ / M, 0.5))
         self.rng_ = rng
-        self._no_errors_yet(hidden=True)
 
     def _raw_drive(self, inputs: Patterns, targets: Patterns) -> NDArray[np.float64]:
         """P applied to the pattern that targets come from, shape (n, M); if P is learned, as a
@@ -594,6 +596,9 @@ def choose_defaults(
         values |= _for_pictures(net, n_in, targets.shape[1])
     else:
         values |= _for_noise(net, n, n_in, targets.shape[1], how_alike(inputs, distance))
+    own = own_learning(net)
+    if own is not None:
+        values |= _under_constraints(net, own, values, n, targets.shape[1])
     for name in values:
         given = getattr(net, name)
         if name != "noise" and given != "auto":
@@ -656,6 +661,29 @@ def _without_noise(
         "learned_feedback": 0.0,
         "homeostasis": 0.1,
     }
+
+
+def _under_constraints(
+    net: SparseSequenceAttractor, own: OwnLearning, values: dict[str, Any], n: int, N: int
+) -> dict[str, Any]:
+    """Choose so many winners that of all visible states about one is out of reach of their
+    synapses, and steps of V that are within its bounds.
+    """
+    M, rng = int(net.n_hidden), np.random.default_rng([*own.seed, 1])
+    V = Synapses.obeying(own.constraints, (N, M), 1.0, M, rng, STEP)
+    share = min(float(np.mean(V.high > 0)), float(np.mean(V.low < 0)))
+    if share == 0:
+        raise ValueError(
+            "under these constraints no synapse of V could be "
+            f"{'positive' if V.high.max() <= 0 else 'negative'}, and since hidden neurons are 0 or "
+            "1 some visible states could never be made; choose others."
+        )
+    reached = math.log(N * n) / -math.log1p(-share) if share < 1 else 0
+    k = max(values["n_winners"], min(math.ceil(reached), M // 4))
+    most = net.kappa * float(min(V.high.max(), -V.low.min())) / math.sqrt(k)
+    eta = min(values["eta_visible"], most / 2)
+    feedback = values["learned_feedback"] * values["eta_visible"] / eta
+    return {"n_winners": k, "eta_visible": eta, "learned_feedback": feedback}
 
 
 def _winners(net: SparseSequenceAttractor, share: int) -> int:

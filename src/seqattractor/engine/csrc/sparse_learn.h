@@ -10,8 +10,8 @@
  * columns are transposed for a window of coming presentations at a time, and updates are made there, too. The feedback Q x(t+1), by
  * which targets are chosen, is carried along in the same way.
  *
- * Under constraints on synapses an update is no longer the same for all fields. Then fields of U, where it learns, and the feedback are
- * sums over weights at every presentation, and `fields` and `feedback` are not carried along.
+ * Under constraints on synapses an update is no longer the same for all fields. Then fields of U and the feedback are sums over
+ * weights at every presentation, and are not carried along; only where V practises alone are the fields those that the caller gives.
  *
  * V is transposed, since a presentation reads and writes the rows of its few active neurons; it is Q, too, since both get the same
  * updates.
@@ -34,6 +34,7 @@
 #define learn_visible TYPED(learn_visible)
 #define field_of TYPED(field_of)
 #define obey TYPED(obey)
+#define is_for_V TYPED(is_for_V)
 #define fade TYPED(fade)
 #define change_under_constraints TYPED(change_under_constraints)
 #define set_fields_directly TYPED(set_fields_directly)
@@ -82,6 +83,12 @@ typedef struct {
     uint64_t *wrong_bits;
     int8_t *x;          /* a pattern with noise */
 } Task;
+
+/* Whether an epoch is for V alone, with fixed codes and nothing left to chance but levels. */
+INLINE int is_for_V(const Task *task, const SparseRule *rule)
+{
+    return !(rule->hidden_step || rule->choosing || rule->redraw_above < INFINITY || task->noise);
+}
 
 /* ---- Rows of numbers ---- */
 
@@ -148,7 +155,7 @@ static void look_forward(Task *task, const SparseRule *rule, int64_t first, int6
     int64_t n = task->n, n_in = task->n_in, M = task->M, words = words_of(n_in);
     if (rule->choosing && task->feedback_row && !task->obeying)
         transpose(task->feedback, M, row_of(n), first, last, task->q, row_of(M));
-    if (task->obeying && rule->hidden_step)
+    if (task->obeying && !is_for_V(task, rule))
         return;
     transpose(task->fields, M, row_of(n), first, last, task->h, row_of(M));
     if (!task->noise)
@@ -200,8 +207,7 @@ static void set_fields_directly(Task *task, const SparseRule *rule, int64_t t, T
         task->x[task->flipped[t * task->noise + k]] *= -1;
     for (int64_t i = 0; i < task->M; i++) {
         const T *w = task->U + i * row_of(n_in + 1);
-        if (rule->hidden_step)
-            h[i] = field_of(w, task->x, n_in) + (T)rule->bias * w[n_in];
+        h[i] = field_of(w, task->x, n_in) + (T)rule->bias * w[n_in];
         if (rule->choosing && task->feedback_row)
             q[i] = field_of(task->Vt + i * row_of(N), task->targets + t * N, N);
     }
@@ -428,8 +434,7 @@ static void learn_visible(Task *task, const SparseRule *rule, int64_t t, int64_t
         int64_t i = fades ? k : task->active[k];
         obey(task->Vt + i * row_of(N), task->low_V + i * N, task->high_V + i * N, N, task->spacing_V, chance);
     }
-    int alone = !(rule->hidden_step || rule->choosing || rule->redraw_above < INFINITY || task->noise); /* V, with nothing left to chance */
-    task->wrong[t] += (alone ? 1 : WRONG_AVERAGING) * ((double)wrong - task->wrong[t]);
+    task->wrong[t] += (is_for_V(task, rule) ? 1 : WRONG_AVERAGING) * ((double)wrong - task->wrong[t]);
     *task->nu += errors;
     if (!errors || !rule->choosing || !task->feedback_row || task->obeying)
         return;
@@ -456,7 +461,7 @@ EXPORT int64_t TYPED(sparse_learn)(int64_t redraws, Task *task, const SparseRule
         end = least(first + WINDOW, last);
         look_forward(task, rule, first, end);
         for (int64_t t = first; t < end; t++) {
-            if (task->obeying && (rule->hidden_step || rule->choosing))
+            if (task->obeying && !is_for_V(task, rule))
                 set_fields_directly(task, rule, t, task->h + (t - first) * row_of(task->M), task->q + (t - first) * row_of(task->M));
             normals = choose(task, rule, t, task->q + (t - first) * row_of(task->M), normals);
             if (rule->hidden_step)

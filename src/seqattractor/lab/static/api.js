@@ -25,6 +25,18 @@ let forgotten = () => {};
 /** Say what is to be done when the server has forgotten this visit, and what it had learned. */
 export const onForgotten = (action) => { forgotten = action; };
 
+let sentAway = 0; // requests that wait to be sent again
+let sayBusy = () => {};
+
+/** Say what is to be done when the lab is too busy to answer, called with true, and when it answers again, with false. */
+export const onBusy = (action) => { sayBusy = action; };
+
+function waiting(more) {
+  const before = sentAway > 0;
+  sentAway += more;
+  if (before !== sentAway > 0) sayBusy(sentAway > 0);
+}
+
 /** Wait for a part of an answer, which may break off. */
 async function arriving(part) {
   try {
@@ -34,10 +46,29 @@ async function arriving(part) {
   }
 }
 
+const TRIES = 60; // of a request that a busy lab sends away: minutes, as long as somebody would look at the page
+
+/** Ask once, and again while the lab is too busy to answer and says after how many seconds it may not be. */
+async function untilServed(path, options) {
+  let busy = false;
+  try {
+    for (let left = TRIES; ; left--) {
+      const answer = await ask(`api/${path}`, { ...options, headers: { ...options.headers, ...(visit ? { "x-lab-visit": visit } : {}) } });
+      const pause = Number(answer.headers.get("retry-after"));
+      if (answer.status !== 503 || !pause || !left) return answer;
+      if (!busy) waiting(1);
+      busy = true;
+      await new Promise((end) => { setTimeout(end, 1000 * pause * (0.5 + Math.random())); }); // not all pages at the same moment
+    }
+  } finally {
+    if (busy) waiting(-1);
+  }
+}
+
 async function request(path, options = {}) {
   let answer;
   try {
-    answer = await ask(`api/${path}`, { ...options, headers: { ...options.headers, ...(visit ? { "x-lab-visit": visit } : {}) } });
+    answer = await untilServed(path, options);
   } catch {
     throw new LabError(0, GONE);
   }
@@ -71,6 +102,8 @@ const asJson = (body) => ({ method: "POST", body: JSON.stringify(body), headers:
 
 export const catalogue = () => busyWith(async () => arriving((await request("catalogue")).json()));
 export const post = (path, body) => busyWith(async () => arriving((await inVisit(path, asJson(body))).json()));
+/** The same for what the page can do without: it is not busy meanwhile. */
+export const quietly = async (path, body) => arriving((await inVisit(path, asJson(body))).json());
 export const text = (path, body) => busyWith(async () => arriving((await inVisit(path, asJson(body))).text()));
 
 /** Ask for a file and give it to the visitor. */

@@ -3,11 +3,18 @@
 
 import { palette, prepare } from "./canvas.js";
 import { $, letter } from "./names.js";
+import { typeScale } from "./type.js";
 
-const LEFT = 40, BOTTOM = 20, TOP = 8, RIGHT = 8;
+/** The room around a chart, and the size of its type. */
+export const frame = () => {
+  const scale = typeScale();
+  return { LEFT: 40 * scale, BOTTOM: 20 * scale, TOP: 8, RIGHT: 8, font: `${Math.round(11 * scale)}px system-ui, sans-serif` };
+};
 
-function axes(context, color, width, height, yTicks, y) {
-  context.font = "11px system-ui, sans-serif";
+/** Draw lines across, each with its label, `y` for a value. */
+export function axes(context, color, width, height, yTicks, y) {
+  const { LEFT, RIGHT, font } = frame();
+  context.font = font;
   context.lineWidth = 1;
   context.textBaseline = "middle";
   context.textAlign = "right";
@@ -23,7 +30,8 @@ function axes(context, color, width, height, yTicks, y) {
   }
 }
 
-function curve(context, points, color, dash = []) {
+/** Draw a line through points; where one is null, it is broken. */
+export function curve(context, points, color, dash = []) {
   context.strokeStyle = color;
   context.lineWidth = 2;
   context.lineJoin = "round";
@@ -51,6 +59,7 @@ const short = (n) => (n >= 1e6 ? `${n / 1e6}M` : n >= 1000 ? `${n / 1000}k` : `$
 function drawErrors(canvas, networks) {
   const width = canvas.clientWidth, height = canvas.clientHeight;
   if (!width) return;
+  const { LEFT, BOTTOM, TOP, RIGHT } = frame();
   const context = prepare(canvas, width, height);
   const color = palette();
   const all = networks.flatMap((n) => [...n.hidden, ...n.visible]);
@@ -99,6 +108,7 @@ export function showErrors(curves) {
 export function drawOverlap(canvas, runs, steps, now, ends = ["", ""]) {
   const width = canvas.clientWidth, height = canvas.clientHeight;
   if (!width) return;
+  const { LEFT, BOTTOM, TOP, RIGHT } = frame();
   const context = prepare(canvas, width, height);
   const color = palette();
   const lowest = Math.min(0, ...runs.flatMap((r) => r.overlaps));
@@ -139,6 +149,7 @@ export function drawOverlap(canvas, runs, steps, now, ends = ["", ""]) {
 
 /** The step at a place of the overlap curve. */
 export function stepAt(canvas, clientX, steps) {
+  const { LEFT, RIGHT } = frame();
   const box = canvas.getBoundingClientRect();
   const share = (clientX - box.left - LEFT) / (box.width - LEFT - RIGHT);
   return Math.max(0, Math.min(steps - 1, Math.round(share * (steps - 1))));

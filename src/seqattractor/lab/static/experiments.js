@@ -12,13 +12,13 @@ const EXPERIMENTS = [
     question: "Why hidden neurons?",
     sequence: { name: "toy" },
     networks: ["attractor", "perceptron"],
-    advice: "Both learn the same ten units. B has no hidden neurons, and no weights at all would let it recall this sequence: some unit's next value is not a weighted vote of the units before. A recodes each pattern in its hidden neurons first, and it works.",
+    advice: "Both learn the same ten units. B has no hidden neurons, and no weights at all would let it recall this sequence: some unit's next value is not a weighted vote of the units before. A recodes each pattern in its hidden neurons first; with that, there are such weights.",
   },
   {
     question: "Must both layers learn?",
     sequence: { name: "random", frames: 60 },
     networks: ["attractor", "attractor-V"],
-    advice: "Both get every single step right. But B's way into the hidden neurons, U, stays random, so a corrupted pattern looks like another one to them, and B loses its way. A has taught its hidden neurons to look past the errors: the sequence has become an attractor.",
+    advice: "Both make every single step right from a clean pattern. But B's way into the hidden neurons, U, stays random, so that wrong units change much of what they say. A has taught its hidden neurons to look past errors.",
   },
   {
     question: "What if a path crosses itself?",
@@ -31,7 +31,7 @@ const EXPERIMENTS = [
     question: "How much fits in?",
     sequence: { name: "random", frames: 150 },
     networks: ["attractor", "sparse"],
-    advice: "150 random patterns, 400 hidden neurons each. A is too full: every step is right, but ten flipped units are too many. In B only a few hidden neurons are active at a time (see All steps), and the same number of them holds far more.",
+    advice: "150 random patterns, 400 hidden neurons each. Both make every single step right from a clean pattern, but A is nearly full, and little room is left for errors. In B only a few hidden neurons are active at a time (see All steps), which leaves far more.",
   },
 ];
 

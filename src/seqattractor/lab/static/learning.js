@@ -59,7 +59,12 @@ async function follow(start, wanted) {
   lab.learnedKey = learned ? wanted : null;
   lab.canContinue = learned && end.networks.some((n) => !n.converged && n.epochs > 0);
   await refresh({ play: true });
-  if (innerWidth <= 860) $("h-recall").scrollIntoView({ behavior: calm.matches ? "auto" : "smooth" });
+  if (!isSeen($("panels")) || !isSeen($("play"))) $("recall").scrollIntoView({ behavior: calm.matches ? "auto" : "smooth" });
+}
+
+function isSeen(element) {
+  const { top, bottom } = element.getBoundingClientRect();
+  return top >= 0 && bottom <= innerHeight;
 }
 
 function addEpochs(news) {

@@ -11,24 +11,29 @@ import { decode } from "./link.js";
 import { attempt, complain } from "./messages.js";
 import { $ } from "./names.js";
 import { buildNetworks } from "./networks.js";
+import { connectNoise, drawNoise } from "./noise.js";
 import { connectRecall, redrawRecall, refresh, setView } from "./recall.js";
 import { chooseSource, drawing, loadSequence, rereadFiles, showChoice, takeFiles } from "./sequence.js";
 import { connectShare } from "./share.js";
 import { currentCurves, entryOf, lab, onChange, settings } from "./state.js";
 import { buildTiles, drawTiles } from "./tiles.js";
+import { connectType } from "./type.js";
 
 function redraw() {
   redrawRecall();
   drawCue();
   drawing.draw();
   showErrors(currentCurves());
+  drawNoise();
 }
 
 function connect() {
   onChange(refresh);
-  api.onForgotten(() => { lab.learnedKey = null; });
+  api.onForgotten(() => { lab.learnedKey = lab.said = null; });
+  api.onBusy((busy) => { $("busy").hidden = !busy; });
   connectLearning();
   connectRecall();
+  connectNoise();
   connectShare();
   $("compare").onchange = () => { settings.compare = $("compare").checked; buildNetworks(); refresh(); };
   $("cue-again").onclick = () => { settings.cue.seed = (settings.cue.seed + 1) % 10000; refresh({ play: true }); };
@@ -80,6 +85,8 @@ function beginWithOwn() {
 async function start() {
   if (api.isPlayground) await attempt(async () => (await import("./playground/page.js")).adapt());
   connect();
+  connectType();
+  $("dead").hidden = true;
   lab.catalogue = await attempt(api.catalogue);
   if (!lab.catalogue) return;
   $("version").textContent = `seqattractor ${lab.catalogue.version}`;
@@ -91,16 +98,23 @@ async function start() {
     damaged = true;
   }
   const { raster } = settings;
+  const opening = damaged || !location.hash; // a link without a result shows what its sender saw
   buildExperiments();
   buildTiles(lab.catalogue, chooseSource);
   showChoice();
   buildNetworks();
   redraw();
   await loadSequence();
-  if (damaged) complain("The link is damaged, so the lab starts as usual.");
-  else if (location.hash) setView(raster);
+  delete $("main").dataset.waiting; // nothing moves from here on
+  if (location.hash && !damaged) setView(raster);
   if (learned && lab.material) await learn(learned.map((epochs) => Math.min(epochs, lab.catalogue.limits.epochs)));
+  else if (opening && lab.material) await learn();
+  if (damaged) complain("The link is damaged, so the lab starts as usual.");
   await attempt(() => drawTiles(lab.catalogue));
 }
 
-busyWith(start);
+busyWith(start).catch((error) => {
+  console.error(error);
+  $("dead").hidden = false;
+  $("dead").classList.add("now");
+});

@@ -7,6 +7,7 @@ import { $ } from "./names.js";
 export class Player {
   constructor(show) {
     this.show = show;
+    this.slow = () => 1; // how many times longer than usual a step is shown
     this.steps = 1;
     this.now = 0;
     this.timer = null;
@@ -40,11 +41,11 @@ export class Player {
       this.timer = requestAnimationFrame(tick);
       const pause = 1000 / Number($("speed").value);
       if (time < next) return;
-      next = Math.max(next + pause, time);
       if (this.now >= this.steps - 1) {
         if (!this.looping) { this.pause(); return; }
         this.go(0);
       } else this.go(this.now + 1);
+      next = Math.max(next + pause * this.slow(this.now), time);
     };
     this.timer = requestAnimationFrame(tick);
   }

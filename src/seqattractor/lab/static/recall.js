@@ -8,23 +8,31 @@ import { showErrors, stepAt } from "./charts.js";
 import { drawCue } from "./cue.js";
 import { attempt, complain } from "./messages.js";
 import { $ } from "./names.js";
+import { markRadii, showNoise } from "./noise.js";
 import { Player } from "./player.js";
 import { forgetCopies, offerDownloads, updateCode } from "./share.js";
 import { loadSequence } from "./sequence.js";
 import { playStep, setSound } from "./sound.js";
+import { Strip } from "./strip.js";
 import { previewScene, recallScene, sayMoment, Stage } from "./stage.js";
 import { cueKey, cueSpec, currentCurves, ifStill, isLearned, isLoaded, lab, learnKey, ordersInUse, remember, rowOfCue, settings } from "./state.js";
-import { addPromises, showAdvice, showNoVerdict, showVerdicts } from "./words.js";
+import { addPromises, showAdvice, showNoVerdict, showRates, showVerdicts } from "./words.js";
 
 /** Whether the visitor asked for little motion. */
 export const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
 let proven = { radii: null }; // of the networks that have learned
 let ticket = 0; // answers to older questions are dropped
+let shownCue = null; // the cue that the recall on the stage began with
+const cueKeyPainted = () => JSON.stringify([settings.sequence, cueSpec()]);
 const stage = new Stage();
+const strip = new Strip((row) => { player.pause(); player.go(row); });
+
+const SLOW = [4, 4, 3.2, 2.5, 1.8, 1.3]; // times longer: the first steps are the drama
 
 const player = new Player((now) => {
   stage.draw(now);
+  strip.draw(stage.scene, now);
   const moment = stage.scene ? sayMoment(stage.scene, now) : "";
   $("step").value = moment;
   $("scrub").setAttribute("aria-valuetext", moment);
@@ -51,7 +59,9 @@ function clear() {
 
 /** Show nothing but a sentence; where the player stands is kept. */
 function empty(sentence) {
+  showNoise(null, () => {});
   stage.clear();
+  strip.draw(null, 0);
   $("step").value = "";
   showNoVerdict(sentence);
   $("legend-recall").hidden = true;
@@ -109,8 +119,12 @@ export async function refresh({ play = false, ask = true } = {}) {
   if (learned) showVerdicts(answer.runs, answer.cue_rows);
   else showNoVerdict(whatNow());
   player.looping = !learned;
-  player.load(stage.scene.steps, { keep: !play && before?.preview === stage.scene.preview });
-  if (play && !calm.matches) player.play();
+  player.slow = (row) => (learned ? SLOW[row - answer.cue_rows + 1] ?? 1 : 1);
+  const asked = cueKeyPainted();
+  const another = learned && shownCue !== asked; // another cue is seen from its beginning
+  shownCue = asked;
+  player.load(stage.scene.steps, { keep: !play && !another && before?.preview === stage.scene.preview });
+  if ((play || (another && document.activeElement !== $("cue-canvas"))) && !calm.matches) player.play();
   $("go").textContent = learned ? "Learn again" : "Learn and recall";
   $("go").classList.toggle("quiet", learned);
   $("legend-recall").hidden = !learned;
@@ -122,6 +136,7 @@ export async function refresh({ play = false, ask = true } = {}) {
   $("legend-caught").hidden = !stage.scene.runs.some((run) => run.caught);
   offerDownloads(learned ? answer.runs.length : 0);
   markView();
+  showNoise(learned ? stage.scene.runs : null, (words) => showRates(lab.advice?.key === learnKey() ? words : ""));
   if (learned) await showPromises(mine, stage.scene);
 }
 
@@ -133,7 +148,10 @@ async function showPromises(mine, scene) {
       those.radii = (await api.post("promise", {})).radii;
     } catch { /* the page is complete without it */ }
   }
-  if (those.radii && mine === ticket) addPromises(those.radii, rowOfCue(scene.cueRows - 1), scene.runs.map((run) => wrongInCue(run, scene)));
+  if (!those.radii || mine !== ticket) return;
+  const row = rowOfCue(scene.cueRows - 1);
+  markRadii(those.radii.map((radii) => (radii && radii[row] >= 0 ? radii[row] : null)));
+  addPromises(those.radii, row, scene.runs.map((run) => wrongInCue(run, scene)));
 }
 
 /** How many units are wrong in what a network sees at its first step; null where that depends on noise. */
@@ -177,6 +195,7 @@ export function redrawRecall() {
   if (!stage.scene) return;
   stage.measure();
   stage.draw(player.now);
+  strip.draw(stage.scene, player.now);
 }
 
 /** Let the buttons of the card work, and the curve move through the steps. */

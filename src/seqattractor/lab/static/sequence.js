@@ -15,6 +15,8 @@ import { markTile } from "./tiles.js";
 
 const pick = (object, names) => Object.fromEntries(names.filter((n) => n in object).map((n) => [n, object[n]]));
 
+const OWN_FLIPS = 20; // percent, of the visitor's own frames; nobody knows how hard they are
+
 let loads = 0; // answers to older questions are dropped
 
 /** The editor of frames drawn by hand. */
@@ -29,10 +31,11 @@ export function chooseSource(name) {
   complain("");
   $("upload-name").textContent = $("file").value = "";
   const entry = entryOf(name);
+  if (!entry) settings.cue.flips = OWN_FLIPS;
   if (entry) {
     settings.sequence = { name };
     for (const network of settings.networks) Object.assign(network, { epochs: 500, eta: 0.001, order: 1 }, pick(entry.suggest, ["hidden", "order"]));
-    settings.cue = { ...settings.cue, start: 0, painted: [], occlusion: 0, noise: 0, flips: entry.suggest.flips };
+    settings.cue = { ...settings.cue, start: 0, painted: [], occlusion: 0, noise: 0, flips: entry.suggest.flips, seed: 1 };
     buildNetworks();
   }
   showChoice();
@@ -101,6 +104,7 @@ export async function takeFiles(files) {
   const answer = await attempt(() => api.upload(files, { levels, colour }));
   $("upload-name").textContent = answer ? `${files.length > 1 ? `${files.length} pictures` : files[0].name}: ${answer.frames} frames of ${sayUnits(answer)}` : "";
   if (!answer) return;
+  if (settings.source !== "file") settings.cue.flips = OWN_FLIPS;
   settings.source = "file";
   settings.sequence = { name: "frames", ...pick(answer, ["shape", "units", "lengths", "kind", "bits", ...(answer.code ? ["code"] : [])]) };
   showChoice();

@@ -90,7 +90,8 @@ export class Stage {
 
   /** Give the panels sizes that fill the width. */
   measure() {
-    const width = $("panels").clientWidth;
+    const box = $("panels");
+    const width = box.clientWidth;
     const [rows, columns] = this.scene.shape;
     const aspect = Math.min(3, Math.max(0.5, columns / rows));
     for (const panel of this.panels) {
@@ -105,9 +106,10 @@ export class Stage {
         panel.height = panel.kind === "hidden" ? Math.min(110, Math.max(50, units)) : Math.min(240, Math.max(70, units * 6));
       }
     } else {
-      const perRow = width < 560 ? Math.min(2, this.panels.length) : this.panels.length;
+      const perRow = width < 560 && this.panels.length > 4 ? 3 : this.panels.length;
       const share = (width - 14 * (perRow - 1)) / perRow;
-      const height = Math.min(300, (share * rows) / columns, share * 1.6);
+      const most = parseFloat(getComputedStyle(box).getPropertyValue("--frame")) || 200;
+      const height = Math.min(most, (share * rows) / columns, share * 1.6);
       for (const panel of this.panels) Object.assign(panel, { height, width: (height * columns) / rows });
     }
     for (const panel of this.panels) {

@@ -13,7 +13,7 @@ export const settings = {
   sequence: { name: "walker" },
   networks: [{ ...defaults }, { ...defaults, name: "perceptron" }],
   compare: false,
-  cue: { start: 0, flips: 20, occlusion: 0, noise: 0, seed: 1, painted: [] },
+  cue: { start: 0, flips: 40, occlusion: 0, noise: 0, seed: 10, painted: [] },
   raster: false,
 };
 

@@ -8,6 +8,7 @@ import { Materials } from "./materials.js";
 import { PaperNetwork, VisibleNetwork } from "./networks.js";
 import { sequenceFile } from "./npz.js";
 import { asJson, corruptedCue, packed, readCue, recall, stepsFor } from "./recall.js";
+import { lockedOn, TRIALS } from "./rates.js";
 import { closeLoops, findConflicts, Rejection } from "./sequences.js";
 import { SparseNetwork } from "./sparse.js";
 
@@ -51,9 +52,9 @@ export class Lab {
 
   /** Answer a request: JSON, a text, a file {name, bytes}, or a stream of events. */
   async answer(path, body) {
-    const { catalogue, sequence, learn, stop, progress, recall, promise, code, download } = this;
+    const { catalogue, sequence, learn, stop, progress, recall, promise, rates, code, download } = this;
     const one = { visit: () => ({ visit: "playground" }), leave: () => ({}), continue: this.continue };
-    const all = { ...one, catalogue, sequence, learn, stop, progress, recall, promise, code, download };
+    const all = { ...one, catalogue, sequence, learn, stop, progress, recall, promise, rates, code, download };
     const asked = Object.hasOwn(all, path) ? all[path] : null;
     if (!asked) throw new Rejection(404, `The playground does not do this; ${ABOVE}.`);
     return asked.call(this, new Fields(body ?? {}, "request"));
@@ -121,6 +122,12 @@ export class Lab {
     const { data, nets } = this.#learned();
     this.job.radii ??= nets.map((net) => certifiedRadii(net, data, closeLoops(data, net.order)));
     return { radii: this.job.radii };
+  }
+
+  rates(spec) {
+    spec.only("cue");
+    const { data, nets } = this.#learned();
+    return { trials: TRIALS, locked_on: lockedOn(nets, data, readCue(spec.object("cue"), data), this.limits, this.data.normal) };
   }
 
   // -- to take away
