@@ -106,7 +106,7 @@ def test_what_it_cannot_do_is_said(open_page):
     assert [b.inner_text() for b in page.locator("[data-download]").all() if b.is_visible()] == [
         "Sequence"
     ]
-    assert "figures come from the lab on your own machine" in page.inner_text("body")
+    assert "All other files come from the lab on your own machine" in page.inner_text("body")
     page.click("[data-source=file]")
     settled(page)
     assert "Files are read by the lab on your own machine" in page.inner_text("#upload")

@@ -73,7 +73,7 @@ PATHS = {
     "sparse, clean first": lambda: fits(sparse(clean_first=True, noise=6)),
     "sparse, partial_fit": lambda: learns_online(sparse()),
     "constraints": lambda: fits(paper(constraints=OBEY)),
-    "constraints, sparse": lambda: fits(sparse(constraints=OBEY)),
+    "constraints, sparse": lambda: fits(sparse(constraints=OBEY, max_epochs=50)),
     "walk": lambda: wanders(paper()),
     "recall of many": lambda: recalls(paper()),
     "innate": lambda: fits(sa.zoo.InnateTrajectoryMemory(50, trials=2, random_state=0)),

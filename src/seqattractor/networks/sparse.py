@@ -130,8 +130,9 @@ class SparseSequenceAttractor(OnlineMemory):
         How often the sequences are presented, at most. With noise the last third is for V alone,
         without noise, and ends after an epoch without any error, as all learning does in the
         convergent setting. "auto" is 750, and with noise V then continues alone while it has
-        errors, as does U before it if clean patterns come first; where `n_hidden` is "auto", too,
-        it is 7500 if hidden neurons have errors left in the convergent setting.
+        errors, as does U before it if clean patterns come first, unless synapses decay; where
+        `n_hidden` is "auto", too, it is 7500 if hidden neurons have errors left in the convergent
+        setting.
     constraints : list of Constraint, optional
         What the synapses of U and V obey after every update, such as
         ``[sa.constraints.Dilution(0.2)]``; see `seqattractor.constraints`. Sizes are in units of
@@ -328,7 +329,7 @@ class SparseSequenceAttractor(OnlineMemory):
             redraw_above=self.redraw_tolerance_ * self.n_features_in_
             if self.redraw > 0
             else math.inf,
-            patient=is_auto(self.max_epochs),
+            patient=is_auto(self.max_epochs) and not fades(self),
         )
 
     def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:
