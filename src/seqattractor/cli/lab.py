@@ -146,18 +146,6 @@ def command(
     click.echo(CLOSED)
 
 
-def _export(folder: Path) -> None:
-    """Write the page that needs no server."""
-    from seqattractor.lab.export import export
-
-    made = export(folder)
-    size = sum(path.stat().st_size for path in made)
-    click.echo(
-        f"{folder} holds the page: {len(made)} files, {size / 1e3:.0f} kB. Put the folder on any "
-        f"web server, or try it here: python -m http.server --directory {folder}"
-    )
-
-
 def _own_address() -> str:
     """Return the address of this machine in its network; empty where it is in none."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
@@ -201,6 +189,18 @@ def _qr_code(text: str) -> str:
     except UnicodeEncodeError:
         return ""
     return code
+
+
+def _export(folder: Path) -> None:
+    """Write the page that needs no server."""
+    from seqattractor.lab.export import export
+
+    made = export(folder)
+    size = sum(path.stat().st_size for path in made)
+    click.echo(
+        f"{folder} holds the page: {len(made)} files, {size / 1e3:.0f} kB. Put the folder on any "
+        f"web server, or try it here: python -m http.server --directory {folder}"
+    )
 
 
 def _own(model: Path, files: tuple[Path, ...], limits: Limits) -> Own:
