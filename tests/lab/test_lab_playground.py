@@ -396,4 +396,4 @@ def test_every_module_begins_with_a_map():
     scripts |= {f"playground/{path.name}": path.read_text() for path in own.glob("*.js")}
     for name, text in scripts.items():
         words = re.match(r"(// .*\n)*", text)[0]
-        assert len(words) > 90, f"{name} does not say what it is"
+        assert len(words) > 60, f"{name} does not say what it is"
