@@ -1,4 +1,5 @@
-// The visitor's own files: large pictures are shrunk before they are sent, and how files are read is the visitor's choice.
+// The visitor's own files: large pictures are shrunk before they are sent, and how files are read is the visitor's choice. The server reads
+// them (lab/uploads.py); here are only the choices beside the drop zone and what is done before anything is sent.
 
 import { debounced } from "./busy.js";
 import { $ } from "./names.js";

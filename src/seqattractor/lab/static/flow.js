@@ -1,4 +1,5 @@
-// The picture of a step: the frame, hidden neurons, the next frame, and the connections between them along which activity flows.
+// The picture of a step: the frame, hidden neurons, the next frame, and the connections between them along which activity flows. It draws
+// what it is given and knows of no request; `hero.js` says which neurons are shown and what is active.
 
 import { drawFrame, palette, prepare } from "./canvas.js";
 

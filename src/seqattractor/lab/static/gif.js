@@ -1,4 +1,5 @@
-// An animated GIF, made in the page: frames of the same size, of up to 256 colours in all.
+// An animated GIF, made in the page: frames of the same size, of up to 256 colours in all. It takes pictures of few colours and gives the
+// bytes of a file; nothing here knows of the page.
 
 const LARGEST = 4096; // codes of the compression
 

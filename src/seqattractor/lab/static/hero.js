@@ -1,4 +1,6 @@
-// The card of the network at work: activity that flows through it step by step, single hidden neurons, epochs, and the state space.
+// The card of the network at work: activity that flows through it step by step, single hidden neurons, epochs, and the state space. It asks
+// the server for wiring and weights, and changes what is recalled through `lab.inside`; the parts are drawn by `flow.js`, `margins.js` and
+// `space.js`.
 
 import * as api from "./api.js";
 import { unpack } from "./bits.js";

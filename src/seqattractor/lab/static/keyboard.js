@@ -1,4 +1,5 @@
-// The keyboard, wherever the focus is: space plays, arrows step, Ctrl+Z undoes; and the link that leads past the settings.
+// The keyboard, wherever the focus is: space plays, arrows step, Ctrl+Z undoes; and the link that leads past the settings. Fields and
+// canvases that use keys themselves keep theirs.
 
 import { $ } from "./names.js";
 import { redo, undo } from "./undo.js";

@@ -1,4 +1,5 @@
-// The field of a hidden neuron at each stored pattern, and its margin where it has learned what to do before the next.
+// The field of a hidden neuron at each stored pattern, and its margin where it has learned what to do before the next. They are computed
+// here, from weights that the server gave, and drawn beside the neuron.
 
 import { palette, prepare } from "./canvas.js";
 

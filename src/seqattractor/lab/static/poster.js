@@ -1,4 +1,5 @@
-// The recall as a picture or a GIF to share, drawn and made in the page.
+// The recall as a picture or a GIF to share, drawn and made in the page. They are made in the browser from what is on the stage, so that no
+// request is needed.
 
 import { drawFrame, palette } from "./canvas.js";
 import { drawOverlap } from "./charts.js";

@@ -1,4 +1,5 @@
-// The state space of a recall: the overlap of each of its steps with every stored frame, as a map over time.
+// The state space of a recall: the overlap of each of its steps with every stored frame, as a map over time. Overlaps are computed here,
+// from the recall and the sequence that the page has already.
 
 import { palette, prepare } from "./canvas.js";
 

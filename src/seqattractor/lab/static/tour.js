@@ -1,4 +1,5 @@
-// A tour of six steps: each asks for a prediction, then lets the network show what happens, and says what the two have in common.
+// A tour of six steps: each asks for a prediction, then lets the network show what happens, and says what the two have in common. Each step
+// asks for a prediction first; what it shows is done by the same functions as buttons do it.
 
 import { prepare } from "./experiments.js";
 import { learn } from "./learning.js";

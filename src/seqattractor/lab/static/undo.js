@@ -1,4 +1,5 @@
-// Undo and redo: the settings, with drawn frames and painted units, as they were before each change.
+// Undo and redo: the settings, with drawn frames and painted units, as they were before each change. It keeps them as JSON; `main.js` says
+// how they are taken over again.
 
 import { settings } from "./state.js";
 
