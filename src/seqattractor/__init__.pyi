@@ -26,6 +26,7 @@ from .analysis._robustness import robustness_curve as robustness_curve
 from .analysis._separability import separable as separable
 from .networks.attractor import SequenceAttractor as SequenceAttractor
 from .networks.base import SequenceMemory as SequenceMemory
+from .networks.dynamics import Dynamics as Dynamics
 from .networks.given import ThresholdNetwork as ThresholdNetwork
 from .networks.loading import load as load
 from .networks.one_hot import OneHotNetwork as OneHotNetwork

@@ -579,7 +579,7 @@ def test_waiting_visitors_see_how_many_are_before_them():
 def a_job(size=0, running=False, key=None):
     """What visits ask of a job, with a record of whether it was stopped."""
     job = SimpleNamespace(network_bytes=lambda: size, running=running, stopped=False)
-    job.key = key or id(job)
+    job.key, job.can_be_dropped = key or id(job), False
     job.stop = lambda: setattr(job, "stopped", True)
     return job
 

@@ -4,7 +4,6 @@ import gc
 import json
 import re
 import signal
-import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
@@ -244,17 +243,16 @@ def test_a_lab_with_many_visits_stays_below_a_gigabyte():
 @pytest.mark.slow
 @needs_browser
 def test_sixty_browsers_at_once_all_see_a_recall(chromium, lab):
-    contexts = [chromium.new_context(viewport={"width": 800, "height": 600}) for _ in range(60)]
+    # They share this machine's processors, so none of them plays a film.
+    look = {"viewport": {"width": 400, "height": 400}, "reduced_motion": "reduce"}
+    contexts = [chromium.new_context(**look) for _ in range(60)]
     try:
         pages = [context.new_page() for context in contexts]
-        for page in pages:  # they leave at the same moment, none waits for another
-            page.evaluate(
-                "(address) => { setTimeout(() => { location = address; }, 100); }", lab[0]
-            )
-        end = time.monotonic() + PATIENCE
+        leave = "(address) => { setTimeout(() => { location = address; }, 100); }"
+        for page in pages:  # at the same moment, none waits for another
+            page.evaluate(leave, lab[0])
         for page in pages:
-            page.wait_for_url(lab[0] + "/", timeout=1000 * (end - time.monotonic()))
-            page.wait_for_selector(".verdict.good", timeout=1000 * (end - time.monotonic()))
+            page.wait_for_selector(".verdict.good", timeout=PATIENCE * 1000)
             assert page.inner_text("#alert span") == ""
     finally:
         for context in contexts:

@@ -30,6 +30,7 @@ SHOWN = """() => {
         note: text("share-note"),
         advice: text("advice"),
         alert: document.querySelector("#alert span").innerText,
+        inside: document.getElementById("inside-body").checkVisibility(),
         legend: !document.getElementById("legend-recall").hidden,
         model: !document.querySelector("[data-download=model]").disabled,
         further: document.getElementById("continue").checkVisibility(),
@@ -38,7 +39,15 @@ SHOWN = """() => {
         cue: drawn.some((value) => value > 0),
     };
 }"""
-OF_THE_RECALL = {"verdict": 0, "pictures": 0, "step": "", "code": "", "note": "", "legend": False}
+OF_THE_RECALL = {
+    "verdict": 0,
+    "pictures": 0,
+    "step": "",
+    "code": "",
+    "note": "",
+    "legend": False,
+    "inside": False,
+}
 OF_THE_NETWORK = {
     **OF_THE_RECALL,
     "status": "",
@@ -130,6 +139,7 @@ def learned(open_page, lab):
             "code",
             "note",
             "legend",
+            "inside",
             "model",
             "cue",
             "counts",

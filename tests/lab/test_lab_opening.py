@@ -45,6 +45,7 @@ def test_the_opening_is_on_one_screen_and_nothing_jumps(open_page, screen):
     assert page.evaluate(SHIFTS) < 0.1  # what browsers call good
 
 
+@pytest.mark.slow  # of the clock
 def test_the_first_steps_are_slow_and_another_cue_is_seen_from_its_beginning(open_page):
     page = open_page()
     page.evaluate(

@@ -46,6 +46,17 @@ def test_it_recalls_beside_a_network_that_learns(visitor):
     assert ".fit(" not in code
 
 
+def test_its_neurons_can_be_looked_into_and_silenced_but_it_has_no_epochs(visitor):
+    visitor.learn({"name": "own"}, {"name": "own"})
+    assert visitor.post("wiring", {}).json()["hidden"] == 80
+    assert visitor.post("neuron", {"neuron": 3}).json()["targets"] is None  # they are not known
+    silenced = {"cue": CUE, "inside": {"silenced": list(range(70))}}
+    assert not visitor.post("recall", silenced).json()["runs"][0]["good"]
+    assert visitor.post("recall", {"cue": CUE}).json()["runs"][0]["good"]
+    epoch = visitor.post("recall", {"cue": CUE, "inside": {"epoch": 1}})
+    assert (epoch.status_code, "epoch by epoch" in epoch.json()["error"]) == (409, True)
+
+
 def test_it_takes_only_sequences_of_its_size(visitor):
     rejected = visitor.post(
         "learn", {"sequence": {"name": "walker"}, "networks": [{"name": "own"}]}

@@ -130,8 +130,9 @@ def test_success_against_noise_is_drawn_while_one_looks_at_it(open_page):
     assert len(asked) == 12  # the others are known
     page.get_by_label("Covered").fill("30")
     settled(page)
+    page.locator("#noise").scroll_into_view_if_needed()
     until(page, "document.getElementById('noise').ariaBusy === 'false'")
-    assert len(asked) == 24
+    assert len(asked) in (24, 25)  # one is asked again if it is under way when the card comes back
 
 
 @needs_browser

@@ -88,9 +88,8 @@ def test_after_a_catch_out_of_phase_the_truth_is_shown_and_described_in_that_pha
 @pytest.mark.slow
 def test_the_negative_is_recognised_shown_and_explained(open_page):
     page = open_page(link(-X[3]), reduced_motion="reduce")
-    assert (
-        "it follows the negative of the stored sequence, with every unit reversed"
-        in page.inner_text("#verdicts")
+    assert "it follows the negative of sequence 1, with every unit reversed" in page.inner_text(
+        "#verdicts"
     )
     assert "it is odd" in page.inner_text(".caught")
     for step in at_each_step(page):

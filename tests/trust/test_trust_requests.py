@@ -82,6 +82,8 @@ POSTS = (
     "stop",
     "recall",
     "promise",
+    "wiring",
+    "neuron",
     "code",
     "download",
 )
@@ -164,6 +166,7 @@ def valid(rng, path):
     """A request as the page sends it."""
     sequence, cue = pick(rng, SEQUENCES), {k: CUE[k] for k in CUE if rng.random() < 0.6}
     networks = [pick(rng, NETWORKS) for _ in range(rng.integers(1, 3))]
+    inside = {"network": 0, "epoch": 2, "silenced": [0, 3]}
     what = pick(
         rng, ["sequence", "model", "gif"] if rng.random() < 0.98 else ["figure"]
     )  # which takes long
@@ -171,11 +174,14 @@ def valid(rng, path):
         "sequence": sequence,
         "learn": {"sequence": sequence, "networks": networks},
         "continue": {"epochs": 2},
-        "recall": {"cue": cue}
+        "wiring": {"inside": inside},
+        "neuron": {"neuron": 3, "inside": inside},
+        "recall": {"cue": cue, "inside": inside}
         if rng.random() < 0.5
         else {"cue": cue, "sequence": sequence, "orders": [1, 2]},
-        "code": {"sequence": sequence, "networks": networks, "cue": cue},
-        "download": {"what": what, "network": 0, "cue": cue, "sequence": sequence, "dark": 1},
+        "code": {"sequence": sequence, "networks": networks, "cue": cue, "inside": inside},
+        "download": {"what": what, "network": 0, "cue": cue, "sequence": sequence, "dark": 1}
+        | ({"inside": inside} if rng.random() < 0.3 else {}),
     }
     return copy.deepcopy(whole.get(path, {}))
 
@@ -303,6 +309,12 @@ FILES = [
         ("a.csv", b"\xff" * 99),
         ("a.npz", b"1,0\n0,1\n"),
         ("a.npy", b"time,unit\n"),
+        ("a.csv", b"1,0\n0.5,1\n" * 30),
+        ("a.txt", b"0.1 1\n0.2 2\n0.9 1\n" * 9),
+        ("a.nwb", b"\x89HDF\r\n\x1a\n" + bytes(99)),
+        ("a.mp4", bytes(4) + b"ftypisom" + bytes(99)),
+        ("a.mkv", b"#EXTM3U\n/etc/passwd\n"),
+        ("a.mat", b"MATLAB 5.0 MAT-file" + bytes(200)),
     ],
     *[
         ("a.png", png((30, 30))[:-20]),
@@ -336,6 +348,16 @@ def upload(rng, heavy):
         files = [(f"{k}.png", damaged(rng, png((9, 9)))) for k in range(3)]
     head = {"files": [{"name": name, "size": len(content)} for name, content in files]}
     head |= pick(rng, [{}, {"levels": 0}, {"levels": 8, "colour": 0}, {"levels": 4, "colour": 1}])
+    head |= pick(
+        rng,
+        [
+            {},
+            {"threshold": 20, "stride": 2},
+            {"threshold": "median"},
+            {"threshold": "otsu", "bin": 0.1, "key": "times,units"},
+            {"bin": 1e-6, "key": "../../X"},
+        ],
+    )
     content = b"".join(content for _, content in files)
     if heavy:
         return json.dumps(head).encode() + b"\n" + content

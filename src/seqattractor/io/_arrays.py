@@ -419,7 +419,8 @@ def _choose(arrays: Arrays, key: str | None, path: Path) -> tuple[str, NDArray[A
             raise ValueError(f"{path} holds no arrays.")
         if len(candidates) != 1:
             choose = remedy(
-                "name one with {key}, and for spike times give also {bin}", "keep only one of them"
+                "name one with {key}, and for spike times give also {bin}",
+                'name one, under "Name in the file"',
             )
             raise ValueError(f"{path} holds the arrays {brief_list(list(arrays))}; {choose}.")
         key = candidates[0]

@@ -158,7 +158,7 @@ def _choose(things: dict[str, Any], key: str | None, path: Path) -> str:
         if len(places) == 1:
             return places[0]
         if places:
-            choose = remedy("choose one with {key}")
+            choose = remedy("choose one with {key}", 'choose one, under "Name in the file"')
             raise BadFileError(f"{path} holds {brief_list(places)}; {choose}.")
     raise BadFileError(f"{path} holds neither spikes nor a time series with one or two axes.")
 
@@ -179,7 +179,7 @@ def _find(
     if len(fitting) == 1:
         return fitting[0]
     if fitting:
-        choose = remedy("give more of its place with " + option)
+        choose = remedy("give more of its place with " + option, "give more of its place")
         raise BadFileError(
             f"{path} holds {len(fitting)} things called {brief(name)}: {brief_list(fitting)}; "
             f"{choose}."

@@ -254,13 +254,16 @@ def shrink_it() -> str:
     """Return advice for what is too large."""
     return remedy(
         "shrink it first, or take fewer frames with {frames}",
-        "shrink it first, or take fewer frames",
+        'shrink it first, or take fewer frames, under "Take every"',
     )
 
 
 def bin_spikes_first() -> str:
     """Return advice for spike times that are given without a bin width."""
-    return remedy("give the width of a time bin in seconds with {bin}", "bin them first")
+    return remedy(
+        "give the width of a time bin in seconds with {bin}",
+        'give the width of a time bin in seconds, under "Time bin"',
+    )
 
 
 def brief(text: object) -> str:

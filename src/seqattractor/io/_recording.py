@@ -49,7 +49,7 @@ class Recording:
 def check_room(n_frames: int, n_values: int, path: Path) -> None:
     """Reject more frames or values than can be stored, before memory is used for them."""
     if n_frames > MAX_FRAMES:
-        fewer = remedy("choose some with {frames} or {stride}", "leave some out")
+        fewer = remedy("choose some with {frames} or {stride}", 'choose some, under "Take every"')
         raise TooLargeError(f"{path} has more than {MAX_FRAMES} frames; {fewer}.")
     if n_values > MAX_VALUES:
         raise TooLargeError(
@@ -251,7 +251,7 @@ def _choose_threshold(
     if threshold is None and not pictures:
         choose = remedy(
             'give a {threshold}: a number above which a unit is on, "otsu" or "median"',
-            "make them 0 and 1 first",
+            'choose one, under "Cut at"',
         )
         spikes = (
             f"; if these are times and units of spikes, {bin_spikes_first()}"

@@ -520,7 +520,7 @@ def _from_one(arrays: Arrays, name: str, path: Path) -> Spikes:
             np.repeat(np.arange(len(trains)), [len(train) for train in trains]),
         )
     if array.ndim != 2 or array.shape[1] != 2 or array.dtype.kind not in "iuf":
-        two = remedy("or two arrays that {key} names")
+        two = remedy("or two arrays that {key} names", "or two arrays")
         shape = f"is of type {array.dtype} and has the shape {array.shape}"
         raise ValueError(
             f"the array {brief(name)} in {path} {shape}; spikes have (n, 2), a time and a unit in "
@@ -546,7 +546,10 @@ def _named(names: list[str], words: tuple[str, ...], path: Path) -> str:
     """Return the only array whose name contains one of the words."""
     fitting = [name for name in names if any(word in name.lower() for word in words)]
     if len(fitting) != 1:
-        choose = remedy("name the spike times and units with {key}")
+        choose = remedy(
+            "name the spike times and units with {key}",
+            'name the spike times and units, such as times,units, under "Name in the file"',
+        )
         raise ValueError(f"{path} holds the arrays {brief_list(names)}; {choose}.")
     return fitting[0]
 

@@ -21,6 +21,7 @@ from seqattractor.lab import downloads
 from seqattractor.lab.choices import NETWORKS, OWN, Chosen, Own, degree_for, read_network
 from seqattractor.lab.jobs import Job, Outcome, Visit, Visits
 from seqattractor.lab.materials import CATALOGUE, Material, make_material
+from seqattractor.lab.neurons import Inside, neuron, wiring
 from seqattractor.lab.rates import TRIALS
 from seqattractor.lab.recall import (
     Shown,
@@ -136,6 +137,8 @@ class Lab:
             "recall": self.recall,
             "promise": self.promise,
             "rates": self.rates,
+            "wiring": self.wiring,
+            "neuron": self.neuron,
             "code": self.code,
             "download": self.download,
         }
@@ -266,10 +269,11 @@ class Lab:
     # -- recall
     # ----------------------------------------------------------------------------------------------
 
-    @_asks("cue", "sequence", "orders", newest_only=True)
+    @_asks("cue", "sequence", "orders", "inside", newest_only=True)
     def recall(self, visit: Visit, spec: Fields) -> dict[str, Any]:
-        """Recall from the corrupted cue with every network; with a sequence in the request, only
-        show its corrupted cue.
+        """Recall from the corrupted cue with every network, one of which may be as it was after an
+        epoch or lack some hidden neurons; with a sequence in the request, only show its corrupted
+        cue.
         """
         if spec.has("sequence"):
             material = self._material(spec.object("sequence"))
@@ -304,10 +308,23 @@ class Lab:
         cue = read_cue(spec.object("cue"), job.material)
         return {"trials": TRIALS, "locked_on": job.outcome.rates(job.material, cue, self.limits)}
 
+    @_asks("inside", newest_only=True)
+    def wiring(self, visit: Visit, spec: Fields) -> dict[str, Any]:
+        """Return some hidden neurons of a network, with their strongest connections."""
+        job, nets = self._learned(visit)
+        return wiring(Inside.read(spec, self.limits).change(job, nets, self.limits))
+
+    @_asks("neuron", "inside", newest_only=True)
+    def neuron(self, visit: Visit, spec: Fields) -> dict[str, Any]:
+        """Return the weights and the targets of a hidden neuron."""
+        job, nets = self._learned(visit)
+        net = Inside.read(spec, self.limits).change(job, nets, self.limits)
+        return neuron(job, net, spec.whole("neuron", 0, 0, self.limits.units))
+
     # -- to take away
     # ---------------------------------------------------------------------------------------------
 
-    @_asks("sequence", "networks", "cue", newest_only=True)
+    @_asks("sequence", "networks", "cue", "inside", newest_only=True)
     def code(self, visit: Visit, spec: Fields) -> Response:
         """Return the Python code that does the same, whether it has been learned or not."""
         material, chosen = self._material(spec.object("sequence")), self._chosen(spec)
@@ -315,9 +332,12 @@ class Lab:
         cue = read_cue(spec.object("cue"), material)
         corrupted_cue(material, cue, max(orders))  # rejected where nothing is left to recall
         steps = steps_for(material, cue.start, max(orders), self.limits)
-        return PlainTextResponse(downloads.python_code(material, chosen, orders, cue, steps))
+        inside = Inside.read(spec, self.limits)
+        return PlainTextResponse(
+            downloads.python_code(material, chosen, orders, cue, steps, inside)
+        )
 
-    @_asks("what", "network", "cue", "sequence", "dark")
+    @_asks("what", "network", "cue", "sequence", "dark", "inside")
     def download(self, visit: Visit, spec: Fields) -> Response:
         """Return a file to take away."""
         what = spec.choice("what", "", tuple(_FILES))
@@ -342,6 +362,7 @@ class Lab:
             )
         k = spec.whole("network", 0, 0, len(nets) - 1)
         if what == "model":
+            Inside.read(spec, self.limits).change(job, nets, self.limits)
             return downloads.model(nets[k], job.material)
         runs, shown = self._runs(job, nets, spec)
         return downloads.animation(runs[k], shown[k], job.material)
@@ -417,6 +438,7 @@ class Lab:
         """Return the recall of each network from the cue of a request, and the truth to show beside
         it.
         """
+        Inside.read(spec, self.limits).change(job, nets, self.limits)
         cue = read_cue(spec.object("cue"), job.material)
         runs = recall_all(nets, job.material, cue, self.limits)
         return runs, [

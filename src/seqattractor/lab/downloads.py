@@ -18,6 +18,7 @@ import numpy as np
 from seqattractor.lab.choices import Chosen
 from seqattractor.lab.jobs import Job
 from seqattractor.lab.materials import Material
+from seqattractor.lab.neurons import Inside
 from seqattractor.lab.recall import Cue, Shown, cue_rows
 from seqattractor.networks.base import SequenceMemory
 from seqattractor.sequences import Patterns, close_loops
@@ -227,10 +228,15 @@ def _draw_strips(
 
 
 def python_code(
-    material: Material, chosen: list[Chosen], orders: list[int], cue: Cue, steps: int
+    material: Material,
+    chosen: list[Chosen],
+    orders: list[int],
+    cue: Cue,
+    steps: int,
+    inside: Inside,
 ) -> str:
-    """Return a script that learns the material with each network, of these orders, and recalls it
-    from the cue.
+    """Return a script that learns the material with each network, of these orders, changes one of
+    them as the visitor did, and recalls the material from the cue.
     """
     deep, corruption = max(orders), cue.corruption
     rows = cue_rows(material, cue.start, deep)
@@ -264,10 +270,14 @@ def python_code(
             if order == 1 or not any(material.data.loops)
             else f"sa.close_loops(X, order={order})"
         )
+        until, changes = "", list[str]()
+        if inside.network == k:
+            until, changes = inside.code(f"net{mark}", one_hot=choice.name == "one-hot")
         lines += [
             "",
             f"net{mark} = {choice.code(material.data)}",
-            *([f"net{mark}.fit({data})"] if choice.learns else []),
+            *([f"net{mark}.fit({data}{until})"] if choice.learns else []),
+            *changes,
             f"trajectory{mark} = net{mark}.recall({start}, steps={steps}{noise})",
         ]
         if material.data.loops == (True,):

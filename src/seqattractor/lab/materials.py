@@ -13,10 +13,11 @@ import numpy as np
 
 from seqattractor.datasets._moving_digits import moving_digits
 from seqattractor.datasets._random import random_periodic
-from seqattractor.datasets._small import PITCHES, place_cells, toy, tune, xor
+from seqattractor.datasets._small import place_cells, toy, tune, xor
 from seqattractor.datasets._walker import walker
 from seqattractor.lab.requests import Fields, Limits, Rejection, pack, unpack
 from seqattractor.sequences import LevelCode, Sequences
+from seqattractor.sequences._columns import note_name, pitches_of
 from seqattractor.sequences._level_code import CHANNELS, CODES, MOST_LEVELS
 
 _LARGEST = 1e100
@@ -68,7 +69,7 @@ class Material:
             "loop": list(self.data.loops),
             "kind": self.kind,
             "code": self.code,
-            "pitches": list(PITCHES) if self.kind == "music" else None,
+            "pitches": pitches_of(self.data.units or []) if self.kind == "music" else None,
             "bits": pack(self.data.patterns),
         }
 
@@ -200,11 +201,11 @@ _MAKERS: dict[str, Callable[..., Material]] = {
 
 def _frames(spec: Fields, limits: Limits) -> Material:
     """Read frames that the visitor drew or dropped."""
-    spec.only("name", "shape", "units", "lengths", "kind", "bits", "code")
+    spec.only("name", "shape", "units", "lengths", "kind", "bits", "code", "pitches")
     shape = spec.wholes("shape", 1, limits.units, 2)
     if len(shape) != 2:
         raise Rejection(400, "shape must have two numbers, rows and columns.")
-    kind = spec.choice("kind", "pictures", ("pictures", "units"))
+    kind = spec.choice("kind", "pictures", ("pictures", "units", "music"))
     code, behind = (
         _code(spec.object("code")) if spec.has("code") and kind == "pictures" else (None, ())
     )
@@ -216,11 +217,15 @@ def _frames(spec: Fields, limits: Limits) -> Material:
     limits.check_sequences(lengths, units)
     X = unpack(spec.text("bits", 4 * (limits.frames * limits.units // 24 + 2)), sum(lengths), units)
     frame_shape = (*shape, *behind) if kind == "pictures" else (units,)
+    pitches = spec.wholes("pitches", 0, 127, units) if kind == "music" else []
+    if kind == "music" and len(pitches) != units:
+        raise Rejection(400, f"pitches must have {units} numbers, one for each unit.")
     data = Sequences(
         X,
         np.array(lengths),
         frame_shape,
-        kind="pictures" if kind == "pictures" else "array",
+        units=[note_name(pitch) for pitch in pitches] or None,
+        kind="array" if kind == "units" else kind,
         code=code,
     )
     load = 'sa.io.load("sequence.npz", key="X")'

@@ -98,8 +98,7 @@ def stored_for(material: Material, order: int) -> Stored:
     that count from 1.
     """
     stored = Stored.of(material.data, order)
-    names = [f"sequence {k}" for k in range(1, 1 + len(stored.names))]
-    return replace(stored, names=tuple(names) if len(names) > 1 else ("the stored sequence",))
+    return replace(stored, names=tuple(f"sequence {k}" for k in range(1, 1 + len(stored.names))))
 
 
 def recall_all(

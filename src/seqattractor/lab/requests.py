@@ -62,6 +62,7 @@ class Limits:
     workers: int = 2  # visitors whose networks learn at the same time
     waiting: int = 200  # visitors who may wait for that
     seconds: float = 120.0  # how long one visitor's networks may learn at a time
+    again_seconds: float = 5.0  # how long epochs may be learned again, to look back at one of them
     threads: int = (
         4  # visitors for whom something else is computed at the same time, such as a recall
     )
@@ -211,6 +212,10 @@ class Fields:
     def names(self, name: str) -> bool:
         """Return whether the field `name` has this value."""
         return self._data.get("name") == name
+
+    def is_text(self, name: str) -> bool:
+        """Return whether a field was sent with a text."""
+        return isinstance(self._data.get(name), str)
 
     def has(self, name: str) -> bool:
         """Return whether a field was sent with a value."""

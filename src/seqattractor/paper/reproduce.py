@@ -18,6 +18,7 @@ from seqattractor.paper.target import NEIGHBOURS, Outcome, Request, Result, Targ
 from seqattractor.report.figures import as_picture, drawn
 from seqattractor.report.machine import machine_words, software_words
 from seqattractor.report.page import Section, duration, render, write_files
+from seqattractor.study.capacity import capacities
 from seqattractor.study.executors import Executor, in_this_process
 from seqattractor.study.protocol import Point, Protocol, Rounds, Trial
 from seqattractor.study.run import Progress, choose_executor, run_trials
@@ -167,9 +168,11 @@ def run_targets(
     """
     # All plans first: unreadable data are reported before any work.
     plans = [_Plan(get_target(name), request) for name in names]
-    trials = [trial for plan in plans for trial in plan.missing]
     path.parent.mkdir(parents=True, exist_ok=True)
     with Store(path) as store:
+        for plan in plans:
+            plan.search(store, executor, progress)
+        trials = [trial for plan in plans for trial in plan.missing]
 
         def pass_on() -> None:
             for plan in list(plans):
@@ -204,6 +207,19 @@ class _Plan:
         self.missing = deque(Rounds(self.cells))
         self.outcomes: dict[tuple[str, int], Outcome] = {}
         self.seconds = 0.0
+
+    def search(
+        self, store: Store, executor: Executor, progress: Callable[[Progress], None] | None
+    ) -> None:
+        """Run the searches of the target: what they tried are cells as any others."""
+        searches = self.target.searches(self.request)
+        if not searches:
+            return
+        for search, found in zip(
+            searches, capacities(searches, store, executor, progress=progress), strict=True
+        ):
+            self.cells += [(search.at(T), n) for T, (_, n) in found.tried.items()]
+        self.missing = deque(Rounds(self.cells))
 
     def is_complete(self, store: Store) -> bool:
         """Collect outcomes up to the first trial that is missing, and return whether there is

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from seqattractor.study.capacity import Search
+
 # Name: file and instance, in the order of the report, the paper's own first; a file is imported
 # only when it is asked for.
 TARGETS = {
@@ -46,6 +48,7 @@ TARGETS = {
     "learned-targets": "learned_targets:TARGET",
     "capacity": "capacity:TARGET",
     "continual": "continual:TARGET",
+    "biology": "biology:TARGET",
     "nights": "nights:TARGET",
     "sleep": "sleep:TARGET",
     "spikes": "spikes:TARGET",
@@ -60,6 +63,7 @@ PAST_THE_PAPER = (
     "learned-targets",
     "capacity",
     "continual",
+    "biology",
     "nights",
     "sleep",
     "spikes",
@@ -137,6 +141,12 @@ class Target(ABC):
     def n_trials(self, request: Request, cell: Cell) -> int:
         """Return the number of trials of a cell."""
         return request.trials
+
+    def searches(self, request: Request) -> list[Search]:
+        """Return searches that decide by themselves which further cells there are: settings with a
+        length "t", and how many trials.
+        """
+        return []
 
     def result(self, request: Request, outcomes: list[tuple[Cell, list[Outcome]]]) -> Result:
         """Return the result of the outcomes of all cells."""

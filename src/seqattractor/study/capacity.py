@@ -47,22 +47,25 @@ class SuccessCurve:
 
     The three numbers have a prior on a grid (T_half and width even in their logarithms, most weight
     on a lapse of 0), and trials turn it into a posterior. `success` is the rate asked for, `t_max`
-    the greatest length that can be tried.
+    the greatest length that can be tried. Without `lapses` only curves that begin at 1 count: too
+    few trials to exclude lapses of a twentieth would leave a capacity at 95 % without a lower end.
     """
 
-    def __init__(self, success: float, t_max: int) -> None:
+    def __init__(self, success: float, t_max: int, *, lapses: bool = True) -> None:
         if not 0 < check_number(success, "the rate of success") < 1:
             raise ValueError(
                 f"the rate of success must lie between 0 and 1, but it is {say(success)}."
             )
         success, t_max = float(success), check_count(t_max, "the greatest length", 3)
         self.success, self.t_max = success, t_max
-        halves = _lengths(t_max)
+        halves, some = _lengths(t_max), len(_LAPSES) if lapses else 1
         half, width, lapse = (
-            axis.ravel() for axis in np.meshgrid(halves, _WIDTHS, _LAPSES, indexing="ij")
+            axis.ravel() for axis in np.meshgrid(halves, _WIDTHS, _LAPSES[:some], indexing="ij")
         )
         self._half, self._width, self._lapse = half, width, lapse
-        prior = np.gradient(halves)[:, None, None] * np.ones((len(_WIDTHS), 1)) * _LAPSE_PRIOR
+        prior = (
+            np.gradient(halves)[:, None, None] * np.ones((len(_WIDTHS), 1)) * _LAPSE_PRIOR[:some]
+        )
         self._log_weight = np.log(prior.ravel())
         with np.errstate(divide="ignore", invalid="ignore"):
             odds = success / (1 - lapse - success)
@@ -572,6 +575,10 @@ class Search:
         self._batch: list[bool] = []
         self._waiting = 0
 
+    def at(self, length: int) -> Point:
+        """Return the point of the trials at a length."""
+        return self._point(self.settings | {"t": length})
+
     def _point(self, settings: dict[str, Any]) -> Point:
         """Check settings, and give the point that they are."""
         own = self.brought
@@ -598,7 +605,7 @@ class Search:
             return []
         reach = max([_FIRST_REACH, *(2 * t for t, right in self.right.items() if right)])
         self._length = self._open_end() or self.curve.best_length(reach)
-        point = self._point(self.settings | {"t": self._length})
+        point = self.at(self._length)
         self._batch, self._waiting = [], min(_BATCH, self.max_trials - self.n_trials)
         return [Trial(point, self.tried[self._length] + k) for k in range(self._waiting)]
 

@@ -3,6 +3,8 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { load } from "./modules.mjs";
 
+Object.assign(globalThis, { document: { documentElement: {} }, getComputedStyle: () => ({ fontSize: "15px" }) }); // type of the usual size
+
 const { levelAt, pack, unpack } = await load("bits.js");
 const { decode, encode } = await load("link.js");
 const { summary } = await load("words.js");

@@ -5,7 +5,12 @@
 #include "bits.h"
 
 #define GRID 16777216.0 /* numbers of it in a step of eta */
+typedef uint64_t Unsigned __attribute__((vector_size(64), aligned(8)));
+
 #define DRAWN 64        /* random numbers at a time */
+
+/* All bits where a number has the sign -: a difference, whose comparison some compilers would do one by one. */
+#define negative(a) (-(Side)((Unsigned)(a) >> 63))
 
 /* Move n synapses of a neuron to one of the two nearest levels, by chance, which no branch could foresee. */
 static void KERNEL(choose_levels)(double *w, int64_t n, double spacing, const Generator *rng)
@@ -21,8 +26,8 @@ static void KERNEL(choose_levels)(double *w, int64_t n, double spacing, const Ge
             load_eight(&level, w + first + j, some - j);
             level /= spacing;
             below = (level + ROUND) - ROUND; /* the nearest whole number, */
-            below -= (Eight)((Side)one & (below > level)); /* then the one below, as floor has it */
-            level = (below + (Eight)((Side)one & (chance < level - below))) * spacing;
+            below -= (Eight)((Side)one & negative(level - below)); /* then the one below, as floor has it */
+            level = (below + (Eight)((Side)one & negative(chance - (level - below)))) * spacing;
             store_eight(w + first + j, &level, some - j);
         }
     }

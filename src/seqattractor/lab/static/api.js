@@ -110,12 +110,17 @@ export const text = (path, body) => busyWith(async () => arriving((await inVisit
 export const download = (body) => busyWith(async () => {
   const answer = await inVisit("download", asJson(body));
   const name = /filename="([^"]+)"/.exec(answer.headers.get("content-disposition") ?? "")?.[1] ?? "file";
+  save(await arriving(answer.blob()), name);
+});
+
+/** Give a file to the visitor as a download. */
+export function save(blob, name) {
   const link = document.createElement("a");
-  link.href = URL.createObjectURL(await arriving(answer.blob()));
+  link.href = URL.createObjectURL(blob);
   link.download = name;
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
-});
+}
 
 /** Send files: a line with their names and sizes and in how many shades they are to be seen, then their bytes. */
 export const upload = (files, shades) => busyWith(async () => {

@@ -68,7 +68,7 @@ const FAINTEST = 0.3; // of the colour of an error: one level must be seen
 /** Paint the errors of such a frame: one colour where it is too bright, another where it is too dark, the stronger the larger. */
 function errors({ bits, at, truth, truthAt, shape: [rows, columns], code }) {
   const color = palette();
-  const [bright, dark] = ["wrong", "darker"].map((name) => rgb(color(name)));
+  const [bright, dark] = ["wrong", "missing"].map((name) => rgb(color(name)));
   const paper = rgb(color("paper"));
   return painted(columns, rows, (data) => {
     for (let i = 0; truth && i < rows * columns; i++) {
@@ -115,17 +115,19 @@ export function drawFrame(canvas, width, height, view) {
     context.stroke();
   }
   if (view.cursor !== undefined && view.cursor !== null) {
-    context.strokeStyle = palette()("accent");
-    context.lineWidth = Math.max(2, cell / 6);
     const side = Math.max(cell, 10); // small cells have a frame around them, to be seen
     const middle = [((view.cursor % columns) + 0.5) * cell, (Math.floor(view.cursor / columns) + 0.5) * (height / rows)];
     const [left, top] = middle.map((at, k) => Math.max(1, Math.min(at - side / 2, [width, height][k] - side - 1)));
-    context.strokeRect(left, top, side, side);
+    for (const [paint, width] of [["card", 5], ["accent", 2.5]]) { // seen on every colour
+      context.strokeStyle = palette()(paint);
+      context.lineWidth = width;
+      context.strokeRect(left, top, side, side);
+    }
   }
 }
 
 /**
- * Draw all steps: time to the right, units upwards; steps after `now` are faint.
+ * Draw all steps: time to the right, units upwards, with a line after the step that is shown.
  * @param view {bits, units, steps, shown, truth, known}; rows from `shown` on are empty, those from `known` on have no truth
  * @param cached what an earlier call for the same view returned: the picture itself is made only once, not at every step
  */
@@ -145,13 +147,12 @@ export function drawRaster(canvas, width, height, view, now, cached = null) {
     scaled.drawImage(image(steps, units, shade), 0, 0, source.width, source.height);
   }
   const context = prepare(canvas, width, height);
-  context.globalAlpha = 0.3;
   context.drawImage(source, 0, 0, width, height);
-  context.globalAlpha = 1;
-  const part = (now + 1) / steps;
-  context.drawImage(source, 0, 0, source.width * part, source.height, 0, 0, width * part, height);
-  context.fillStyle = palette()("accent");
-  context.fillRect(Math.min(width * part, width - 2), 0, 2, height);
+  const at = Math.min((width * (now + 1)) / steps, width - 3);
+  for (const [paint, wide] of [["card", 7], ["accent", 3]]) { // seen on every colour
+    context.fillStyle = palette()(paint);
+    context.fillRect(at - (wide - 3) / 2, 0, wide, height);
+  }
   return source;
 }
 

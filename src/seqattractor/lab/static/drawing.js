@@ -7,6 +7,7 @@ import { $ } from "./names.js";
 import { paintable } from "./paint.js";
 
 const MOST = 40;
+const KEPT = "seqattractor-drawing"; // the name under which the tab remembers it
 
 /** The editor of frames; calls `changed` with a sequence in the form that the server takes. */
 export class Drawing {
@@ -42,10 +43,12 @@ export class Drawing {
     $("draw-clear").onclick = () => { this.frames[this.at].fill(0); this.tell(); };
     $("draw-loop").onchange = () => this.tell();
     $("draw-size").onchange = () => {
-      this.size = Number($("draw-size").value);
-      this.frames = example(this.size);
-      this.go(0);
+      const size = Number($("draw-size").value);
+      this.frames = this.frames.map((frame) => resized(frame, this.size, size));
+      this.size = size;
+      this.tell();
     };
+    this.remembered();
   }
 
   /** Show another frame; one after the last is new and empty. */
@@ -57,12 +60,28 @@ export class Drawing {
 
   tell() {
     this.draw();
-    this.changed(this.sequence());
+    const sequence = this.sequence();
+    try {
+      sessionStorage.setItem(KEPT, JSON.stringify(sequence));
+    } catch { /* it is in the link, too, while it is shown */ }
+    this.changed(sequence);
+  }
+
+  /** Take over what was drawn in this tab before the page was loaded again. */
+  remembered() {
+    try {
+      this.restore(JSON.parse(sessionStorage.getItem(KEPT)));
+    } catch { /* nothing was drawn */ }
   }
 
   draw() {
     const side = this.canvas.clientWidth;
-    $("draw-number").value = `Frame ${this.at + 1} of ${this.frames.length}`;
+    const full = this.frames.length >= MOST;
+    $("draw-number").value = `Frame ${this.at + 1} of ${this.frames.length}${full ? ", the most" : ""}`;
+    $("draw-copy").disabled = full;
+    $("draw-next").disabled = full && this.at === this.frames.length - 1;
+    $("draw-previous").disabled = this.at === 0;
+    $("draw-remove").disabled = this.frames.length <= 2;
     this.canvas.setAttribute("aria-label", `Frame ${this.at + 1}. Click or drag to draw; arrow keys move, space draws.`);
     if (!side) return;
     this.canvas.style.height = `${side}px`;
@@ -91,11 +110,17 @@ export class Drawing {
     if (loop) frames.pop();
     this.size = size;
     this.frames = frames;
-    this.at = 0;
+    this.at = Math.min(this.at, frames.length - 1);
     $("draw-loop").checked = loop;
     $("draw-size").value = String(size);
     return true;
   }
+}
+
+/** A frame on another grid: each unit has the value of the one in its place. */
+function resized(frame, from, to) {
+  const at = (k) => Math.floor(((k + 0.5) * from) / to);
+  return Uint8Array.from({ length: to * to }, (_, i) => frame[at(Math.floor(i / to)) * from + at(i % to)]);
 }
 
 /** A ball that bounces around the grid, to begin with. */

@@ -35,7 +35,8 @@ const EXPERIMENTS = [
   },
 ];
 
-function begin({ sequence, networks, order = 1, advice }) {
+/** Choose a sequence and networks with which it is tried. */
+export function prepare({ sequence, networks, order = 1 }) {
   chooseSource(sequence.name);
   settings.sequence = sequence;
   settings.compare = networks.length > 1;
@@ -43,7 +44,11 @@ function begin({ sequence, networks, order = 1, advice }) {
   settings.cue.seed = 1;
   showChoice();
   buildNetworks();
-  lab.advice = { key: learnKey(), words: advice };
+}
+
+function begin(experiment) {
+  prepare(experiment);
+  lab.advice = { key: learnKey(), words: experiment.advice };
   learn();
 }
 

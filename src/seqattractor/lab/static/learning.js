@@ -57,6 +57,7 @@ async function follow(start, wanted) {
   lab.epochs = end.networks.every((n) => n.right !== null) ? end.networks.map((n) => n.epochs) : null;
   const learned = end.networks.some((n) => n.right !== null);
   lab.learnedKey = learned ? wanted : null;
+  lab.inside = { network: 0, epoch: null, silenced: [] };
   lab.canContinue = learned && end.networks.some((n) => !n.converged && n.epochs > 0);
   await refresh({ play: true });
   if (!isSeen($("panels")) || !isSeen($("play"))) $("recall").scrollIntoView({ behavior: calm.matches ? "auto" : "smooth" });

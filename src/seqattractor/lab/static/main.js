@@ -4,23 +4,29 @@
 import * as api from "./api.js";
 import { busyWith, debounced } from "./busy.js";
 import { showErrors } from "./charts.js";
-import { drawCue } from "./cue.js";
+import { buildCueFields, drawCue } from "./cue.js";
 import { buildExperiments } from "./experiments.js";
+import { connectFiles } from "./files.js";
+import { connectInside, redrawInside } from "./hero.js";
+import { connectKeyboard } from "./keyboard.js";
 import { connectLearning, learn } from "./learning.js";
 import { decode } from "./link.js";
 import { attempt, complain } from "./messages.js";
 import { $ } from "./names.js";
 import { buildNetworks } from "./networks.js";
 import { connectNoise, drawNoise } from "./noise.js";
-import { connectRecall, redrawRecall, refresh, setView } from "./recall.js";
+import { connectRecall, redrawRecall, refresh, setView, shown } from "./recall.js";
 import { chooseSource, drawing, loadSequence, rereadFiles, showChoice, takeFiles } from "./sequence.js";
 import { connectShare } from "./share.js";
-import { currentCurves, entryOf, lab, onChange, settings } from "./state.js";
+import { currentCurves, entryOf, isLoaded, lab, onChange, settings } from "./state.js";
 import { buildTiles, drawTiles } from "./tiles.js";
+import { connectTour } from "./tour.js";
+import { connectUndo } from "./undo.js";
 import { connectType } from "./type.js";
 
 function redraw() {
   redrawRecall();
+  redrawInside();
   drawCue();
   drawing.draw();
   showErrors(currentCurves());
@@ -34,13 +40,16 @@ function connect() {
   connectLearning();
   connectRecall();
   connectNoise();
-  connectShare();
+  connectInside();
+  connectShare(shown);
+  connectKeyboard();
+  connectUndo(goBackTo);
   $("compare").onchange = () => { settings.compare = $("compare").checked; buildNetworks(); refresh(); };
   $("cue-again").onclick = () => { settings.cue.seed = (settings.cue.seed + 1) % 10000; refresh({ play: true }); };
   $("cue-unpaint").onclick = () => { settings.cue.painted = []; refresh(); };
   $("alert").querySelector("button").onclick = () => { lab.failure = null; complain(""); };
   $("file").onchange = () => takeFiles([...$("file").files]);
-  $("shades").onchange = rereadFiles;
+  connectFiles(rereadFiles);
   document.ondragover = (event) => { event.preventDefault(); document.body.classList.add("dragging"); };
   document.ondragleave = () => document.body.classList.remove("dragging");
   document.ondrop = (event) => {
@@ -73,6 +82,18 @@ function restore() {
   return Array.isArray(learned) && learned.every((epochs) => Number.isInteger(epochs) && epochs >= 0) ? learned : null;
 }
 
+/** Take over settings as they were before. */
+function goBackTo(before) {
+  Object.assign(settings, before);
+  if (settings.source === "draw") drawing.restore(settings.sequence);
+  showChoice();
+  buildNetworks();
+  buildCueFields();
+  drawing.draw();
+  if (isLoaded()) refresh();
+  else loadSequence();
+}
+
 /** Begin with the network that the lab was opened with, if there is one, and with its sequences. */
 function beginWithOwn() {
   const own = lab.catalogue.networks.find((network) => network.name === "own");
@@ -100,6 +121,7 @@ async function start() {
   const { raster } = settings;
   const opening = damaged || !location.hash; // a link without a result shows what its sender saw
   buildExperiments();
+  connectTour();
   buildTiles(lab.catalogue, chooseSource);
   showChoice();
   buildNetworks();

@@ -4,41 +4,43 @@
 /**
  * Make a canvas paintable.
  * @param grid a function that gives {rows, columns, units}
- * @param touch called as touch(unit, first) for each unit of a stroke; `first` is true for its first unit
+ * @param touch called as touch(unit, first) once for each unit of a stroke, also for those between two places of a quick one; `first` is
+ *   true for its first unit
  * @param redraw called when the keyboard cursor moves; the returned object holds it in `cursor`
  */
 export function paintable(canvas, grid, touch, redraw) {
   const state = { cursor: null };
-  let last = null;
+  let stroke = null; // where the pointer was last, in units, and what it has touched
 
-  const unitAt = (event) => {
-    const { rows, columns, units } = grid();
+  const placeOf = (event) => {
+    const { rows, columns } = grid();
     const box = canvas.getBoundingClientRect();
-    const x = Math.floor(((event.clientX - box.left) / box.width) * columns);
-    const y = Math.floor(((event.clientY - box.top) / box.height) * rows);
-    if (x < 0 || y < 0 || x >= columns || y >= rows) return null;
-    return y * columns + x < units ? y * columns + x : null;
+    return [Math.floor(((event.clientX - box.left) / box.width) * columns), Math.floor(((event.clientY - box.top) / box.height) * rows)];
+  };
+  const touchAt = ([x, y]) => {
+    const { rows, columns, units } = grid();
+    const unit = y * columns + x;
+    if (x < 0 || y < 0 || x >= columns || y >= rows || unit >= units || stroke.touched.has(unit)) return;
+    touch(unit, stroke.touched.size === 0);
+    stroke.touched.add(unit);
   };
 
   canvas.addEventListener("pointerdown", (event) => {
-    const unit = unitAt(event);
-    if (unit === null) return;
     canvas.setPointerCapture(event.pointerId);
-    last = unit;
+    stroke = { at: placeOf(event), touched: new Set() };
     state.cursor = null;
-    touch(unit, true);
+    touchAt(stroke.at);
   });
   canvas.addEventListener("pointermove", (event) => {
-    if (last === null) return;
-    for (const one of event.getCoalescedEvents?.() ?? [event]) {
-      const unit = unitAt(one);
-      if (unit !== null && unit !== last) {
-        last = unit;
-        touch(unit, false);
-      }
+    if (!stroke) return;
+    const parts = event.getCoalescedEvents?.() ?? [];
+    for (const one of parts.length ? parts : [event]) {
+      const to = placeOf(one);
+      for (const place of line(stroke.at, to)) touchAt(place);
+      stroke.at = to;
     }
   });
-  for (const end of ["pointerup", "pointercancel"]) canvas.addEventListener(end, () => { last = null; });
+  for (const end of ["pointerup", "pointercancel"]) canvas.addEventListener(end, () => { stroke = null; });
 
   canvas.addEventListener("keydown", (event) => {
     const { columns, units } = grid();
@@ -54,4 +56,10 @@ export function paintable(canvas, grid, touch, redraw) {
   });
   canvas.addEventListener("blur", () => { state.cursor = null; redraw(); });
   return state;
+}
+
+/** The places of a straight line after its first, each next to the one before. */
+export function line([x0, y0], [x1, y1]) {
+  const steps = Math.max(Math.abs(x1 - x0), Math.abs(y1 - y0));
+  return Array.from({ length: steps }, (_, k) => [Math.round(x0 + ((x1 - x0) * (k + 1)) / steps), Math.round(y0 + ((y1 - y0) * (k + 1)) / steps)]);
 }

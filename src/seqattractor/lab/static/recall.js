@@ -15,7 +15,8 @@ import { loadSequence } from "./sequence.js";
 import { playStep, setSound } from "./sound.js";
 import { Strip } from "./strip.js";
 import { previewScene, recallScene, sayMoment, Stage } from "./stage.js";
-import { cueKey, cueSpec, currentCurves, ifStill, isLearned, isLoaded, lab, learnKey, ordersInUse, remember, rowOfCue, settings } from "./state.js";
+import { cueKey, cueSpec, currentCurves, ifStill, insideSpec, isChanged, isLearned, isLoaded, lab, learnKey, ordersInUse, remember, rowOfCue, settings } from "./state.js";
+import { note } from "./undo.js";
 import { addPromises, showAdvice, showNoVerdict, showRates, showVerdicts } from "./words.js";
 
 /** Whether the visitor asked for little motion. */
@@ -29,6 +30,10 @@ const stage = new Stage();
 const strip = new Strip((row) => { player.pause(); player.go(row); });
 
 const SLOW = [4, 4, 3.2, 2.5, 1.8, 1.3]; // times longer: the first steps are the drama
+const watchers = [];
+
+/** Do something whenever another moment is shown, called with the scene (null where there is none) and its row. */
+export const watch = (action) => watchers.push(action);
 
 const player = new Player((now) => {
   stage.draw(now);
@@ -36,6 +41,7 @@ const player = new Player((now) => {
   const moment = stage.scene ? sayMoment(stage.scene, now) : "";
   $("step").value = moment;
   $("scrub").setAttribute("aria-valuetext", moment);
+  for (const action of watchers) action(stage.scene, now);
   const { material } = lab;
   if (stage.scene && material?.pitches && player.timer && $("sound").getAttribute("aria-pressed") === "true") {
     const bits = stage.scene.runs[0][stage.scene.preview ? "truth" : "bits"];
@@ -65,6 +71,7 @@ function empty(sentence) {
   $("step").value = "";
   showNoVerdict(sentence);
   $("legend-recall").hidden = true;
+  for (const action of watchers) action(null, 0);
   if (!isLoaded() || lab.cueKey !== cueKey()) lab.cueBits = null;
   drawCue();
   markView();
@@ -82,6 +89,8 @@ function dropOld(ask) {
     $("continue").hidden = true;
     $("go").textContent = "Learn and recall";
     $("go").classList.remove("quiet");
+    lab.inside = { network: 0, epoch: null, silenced: [] };
+    $("inside-note").hidden = true;
   }
   if (!isLoaded() || (!isLearned() && stage.scene && !stage.scene.preview)) clear();
 }
@@ -91,6 +100,7 @@ export async function refresh({ play = false, ask = true } = {}) {
   dropOld(ask);
   if (!ask) return;
   remember();
+  note();
   updateCode();
   if (!isLoaded()) { // what is under way ends with a refresh of its own
     if (lab.lost) await loadSequence();
@@ -101,7 +111,7 @@ export async function refresh({ play = false, ask = true } = {}) {
   const orders = ordersInUse();
   const made = cueKey();
   const before = stage.scene;
-  const question = learned ? { cue: cueSpec() } : { cue: cueSpec(), sequence: settings.sequence, orders };
+  const question = learned ? { cue: cueSpec(), ...insideSpec() } : { cue: cueSpec(), sequence: settings.sequence, orders };
   const recall = () => attempt(() => api.post("recall", question), () => mine === ticket);
   const answer = await ifLong(recall, () => { if (mine === ticket) empty(learned ? "Recalling …" : whatNow()); });
   if (mine !== ticket) return;
@@ -109,6 +119,11 @@ export async function refresh({ play = false, ask = true } = {}) {
     if (learned && !isLearned()) { // the server has forgotten it
       await refresh();
       complain("The lab has forgotten what was learned, because it was idle for long or was started again. Learn again.");
+    } else if (learned && isChanged()) { // such as an epoch that takes too long to learn again
+      const why = $("alert").querySelector("span").textContent;
+      lab.inside = { ...lab.inside, epoch: null, silenced: [] };
+      await refresh();
+      complain(why);
     } else clear();
     return;
   }
@@ -136,8 +151,8 @@ export async function refresh({ play = false, ask = true } = {}) {
   $("legend-caught").hidden = !stage.scene.runs.some((run) => run.caught);
   offerDownloads(learned ? answer.runs.length : 0);
   markView();
-  showNoise(learned ? stage.scene.runs : null, (words) => showRates(lab.advice?.key === learnKey() ? words : ""));
-  if (learned) await showPromises(mine, stage.scene);
+  showNoise(learned && !isChanged() ? stage.scene.runs : null, (words) => showRates(lab.advice?.key === learnKey() ? words : ""));
+  if (learned && !isChanged()) await showPromises(mine, stage.scene);
 }
 
 /** Add to the verdicts what is proven; it takes the server a moment, so it comes later. */
@@ -176,7 +191,18 @@ function markView() {
   const shades = Boolean(lab.material?.code) && !raster; // all steps at once show units, not pixels
   $("legend-on").textContent = shades ? "too bright" : "wrongly on";
   $("legend-off").textContent = shades ? "too dark" : "wrongly off";
-  $("dot-off").className = `dot ${shades ? "darker" : "missing"}`;
+}
+
+/** The recalls that are shown, of each network one; none where nothing was recalled. */
+export const runsNow = () => (stage.scene && !stage.scene.preview ? stage.scene.runs : []);
+
+/** What is shown, and the row of it. */
+export const shown = () => ({ stage, now: player.now });
+
+/** Show another step. */
+export function goTo(step) {
+  player.pause();
+  player.go(step);
 }
 
 /** Show frames, or all steps at once. */
@@ -209,7 +235,7 @@ export function connectRecall() {
     setSound(on);
   };
   const overlap = $("overlap");
-  const scrub = (event) => { player.pause(); player.go(stepAt(overlap, event.clientX, player.steps)); };
+  const scrub = (event) => goTo(stepAt(overlap, event.clientX, player.steps));
   overlap.onpointerdown = (event) => { overlap.setPointerCapture(event.pointerId); scrub(event); };
   overlap.onpointermove = (event) => { if (event.buttons) scrub(event); };
 }

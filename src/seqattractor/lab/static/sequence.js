@@ -7,6 +7,7 @@ import { debounced } from "./busy.js";
 import { choice, slider } from "./controls.js";
 import { buildCueFields } from "./cue.js";
 import { Drawing } from "./drawing.js";
+import { howToRead, prepared } from "./files.js";
 import { attempt, complain } from "./messages.js";
 import { $ } from "./names.js";
 import { buildNetworks, sayDegrees } from "./networks.js";
@@ -17,6 +18,7 @@ const pick = (object, names) => Object.fromEntries(names.filter((n) => n in obje
 
 const OWN_FLIPS = 20; // percent, of the visitor's own frames; nobody knows how hard they are
 
+let reads = 0;
 let loads = 0; // answers to older questions are dropped
 
 /** The editor of frames drawn by hand. */
@@ -84,29 +86,32 @@ export async function loadSequence() {
   await changed({ play: true });
 }
 
-let dropped = []; // what was sent last, to be read again in other shades
+let dropped = []; // what was sent last, to be read again in another way
 
-/** Read the same files again, in other shades. */
+/** Read the same files again, in another way. */
 export const rereadFiles = () => takeFiles(dropped);
 
 /** Send files to the server and take what it reads in them. */
 export async function takeFiles(files) {
   if (!files.length) return;
-  dropped = files;
+  const say = (words) => { $("upload-name").textContent = words; };
+  dropped = files = await prepared(files, say);
   const total = files.reduce((sum, file) => sum + file.size, 0);
   const most = lab.catalogue.limits.upload;
   if (total > most) {
+    say("");
     complain(`The files have ${(total / 1e6).toFixed(1)} MB; the lab takes up to ${most / 1e6} MB.`);
     return;
   }
-  $("upload-name").textContent = "Reading …";
-  const [levels, colour] = $("shades").value.split(",").map(Number);
-  const answer = await attempt(() => api.upload(files, { levels, colour }));
+  say("Reading …");
+  const mine = ++reads;
+  const answer = await attempt(() => api.upload(files, howToRead()), () => mine === reads);
+  if (mine !== reads) return;
   $("upload-name").textContent = answer ? `${files.length > 1 ? `${files.length} pictures` : files[0].name}: ${answer.frames} frames of ${sayUnits(answer)}` : "";
   if (!answer) return;
   if (settings.source !== "file") settings.cue.flips = OWN_FLIPS;
   settings.source = "file";
-  settings.sequence = { name: "frames", ...pick(answer, ["shape", "units", "lengths", "kind", "bits", ...(answer.code ? ["code"] : [])]) };
+  settings.sequence = { name: "frames", ...pick(answer, ["shape", "units", "lengths", "kind", "bits", ...(answer.code ? ["code"] : []), ...(answer.pitches ? ["pitches"] : [])]) };
   showChoice();
   changedSequence();
 }

@@ -2,11 +2,13 @@
 // the server; the code is written by the server, too, and only while it is seen.
 
 import * as api from "./api.js";
-import { ifLong } from "./busy.js";
+import { busyWith, ifLong } from "./busy.js";
 import { attempt } from "./messages.js";
 import { $ } from "./names.js";
-import { cueSpec, hasResult, isLoaded, learnSpec, linkEnd, settings } from "./state.js";
+import { animationOf, posterOf } from "./poster.js";
+import { cueSpec, hasResult, insideSpec, isLearned, isLoaded, learnSpec, linkEnd, settings } from "./state.js";
 
+const touch = matchMedia("(pointer: coarse)"); // elsewhere the dialog of the system is more clicks, not fewer
 const buttons = () => document.querySelectorAll("[data-download]");
 let ticket = 0; // code for older settings is dropped
 let codeKey = null; // the settings that the code does
@@ -31,9 +33,38 @@ async function copyLink() {
   await copy(location.origin + location.pathname + hash, hasResult() ? "The link is copied; it restores all settings, learns and recalls." : "The link is copied; it restores all settings.");
 }
 
+/** Give a file away in one click: to the apps of this machine, for a picture to the clipboard, or as a download. */
+async function give(blob, name) {
+  const file = new File([blob], name, { type: blob.type });
+  const about = "It is on its way.";
+  try {
+    if (touch.matches && navigator.canShare?.({ files: [file] })) {
+      await navigator.share({ files: [file], title: "seqattractor" });
+      return about;
+    }
+    if (blob.type === "image/png") {
+      await navigator.clipboard.write([new ClipboardItem({ [blob.type]: blob })]);
+      return "The picture is copied: paste it where you like.";
+    }
+  } catch (error) {
+    if (error.name === "AbortError") return ""; // the visitor thought better of it
+  }
+  api.save(blob, name);
+  return `${name} is downloaded.`;
+}
+
+/** Share what is shown, or the whole recall. */
+async function share(what, { stage, now }) {
+  if (!stage.scene || stage.scene.preview) return;
+  const words = await attempt(() => busyWith(async () => (
+    what === "picture" ? give(await posterOf(stage, now), "recall.png") : give(animationOf(stage), "recall.gif"))));
+  $("share-note").textContent = words ?? "";
+}
+
 /** Offer what there is: the sequence at all times, the rest of so many networks that have learned. */
 export function offerDownloads(networks) {
   for (const button of buttons()) button.disabled = !networks && button.dataset.download !== "sequence";
+  for (const id of ["share-picture", "share-gif"]) $(id).disabled = !networks;
   $("share-which").hidden = networks < 2;
   if (networks < 2) $("share-network").value = "0";
 }
@@ -46,14 +77,15 @@ export async function updateCode() {
     return;
   }
   const wanted = keyOfCode();
-  const write = () => attempt(() => api.text("code", { ...learnSpec(), cue: cueSpec() }), () => mine === ticket);
+  const write = () => attempt(() => api.text("code", codeSpec()), () => mine === ticket);
   const code = await ifLong(write, () => { if (mine === ticket) $("code").textContent = ""; });
   if (mine !== ticket) return;
   $("code").textContent = code ?? "";
   codeKey = wanted;
 }
 
-const keyOfCode = () => JSON.stringify([learnSpec(), cueSpec()]);
+const codeSpec = () => ({ ...learnSpec(), cue: cueSpec(), ...(isLearned() ? insideSpec() : {}) });
+const keyOfCode = () => JSON.stringify(codeSpec());
 
 /** What was copied is not what is on the page any more; nor is the code what it does, once nobody asks for a new one. */
 export function forgetCopies(ask) {
@@ -61,14 +93,16 @@ export function forgetCopies(ask) {
   if (!ask && codeKey !== keyOfCode()) $("code").textContent = "";
 }
 
-/** Let the buttons work. */
-export function connectShare() {
+/** Let the buttons work; `shown` gives the stage and the step that is shown. */
+export function connectShare(shown) {
   $("share-link").onclick = copyLink;
+  $("share-picture").onclick = () => share("picture", shown());
+  $("share-gif").onclick = () => share("gif", shown());
   $("copy-code").onclick = () => copy($("code").textContent, "The code is copied.");
   $("code-box").ontoggle = updateCode;
   for (const button of buttons()) {
     button.onclick = () => attempt(() => api.download({
-      what: button.dataset.download, network: Number($("share-network").value), cue: cueSpec(), sequence: settings.sequence,
+      what: button.dataset.download, network: Number($("share-network").value), cue: cueSpec(), sequence: settings.sequence, ...insideSpec(),
       dark: Number(matchMedia("(prefers-color-scheme: dark)").matches),
     }));
   }

@@ -133,23 +133,8 @@ export class Stage {
   }
 
   drawOne(panel, now) {
-    const { scene } = this;
-    const { units, code } = scene;
-    const { truth } = panel.run;
-    const known = now < panel.run.known;
-    let view;
-    if (panel.kind === "truth") view = { bits: known ? truth : null, at: now * units, units, shape: panel.shape, code };
-    else if (panel.kind === "hidden") {
-      const hidden = panel.run.hidden;
-      view = { bits: now < scene.cueRows - 1 ? null : hidden.bits, at: now * hidden.units, units: hidden.units, shape: panel.shape };
-    } else if (panel.run.still) {
-      view = { bits: panel.run.bits, at: 0, units, shape: panel.shape, truth, truthAt: panel.run.truthAt, code };
-    } else {
-      view = { bits: panel.run.bits, at: now * units, units, shape: panel.shape, truth: known ? truth : null, truthAt: now * units, code };
-      view.errors = panel.kind === "error";
-    }
-    drawFrame(panel.canvas, panel.width, panel.height, view);
-    panel.canvas.setAttribute("aria-label", describe(panel, scene, now));
+    drawFrame(panel.canvas, panel.width, panel.height, viewOf(panel, this.scene, now));
+    panel.canvas.setAttribute("aria-label", describe(panel, this.scene, now));
   }
 
   drawAll(panel, now) {
@@ -164,6 +149,17 @@ export class Stage {
     panel.picture = drawRaster(panel.canvas, panel.width, panel.height, view, now, panel.picture);
     panel.canvas.setAttribute("aria-label", `${panel.title}, all ${scene.steps} steps`);
   }
+}
+
+/** What a panel shows of a step, as `drawFrame` takes it. */
+export function viewOf(panel, scene, now) {
+  const { units, code } = scene;
+  const { shape, run } = panel;
+  const known = now < run.known;
+  if (panel.kind === "truth") return { bits: known ? run.truth : null, at: now * units, units, shape, code };
+  if (panel.kind === "hidden") return { bits: now < scene.cueRows - 1 ? null : run.hidden.bits, at: now * run.hidden.units, units: run.hidden.units, shape };
+  if (run.still) return { bits: run.bits, at: 0, units, shape, truth: run.truth, truthAt: run.truthAt, code };
+  return { bits: run.bits, at: now * units, units, shape, truth: known ? run.truth : null, truthAt: now * units, code, errors: panel.kind === "error" };
 }
 
 /** Rows and columns, of about the wanted proportions, for hidden neurons. */

@@ -33,6 +33,7 @@ export const lab = {
   running: false,
   advice: null, // what to look for in an experiment, as { key, words }: it holds for these settings
   failure: null, // why learning failed, likewise
+  inside: { network: 0, epoch: null, silenced: [] }, // which network is looked at, and what is changed in it: back to an epoch, neurons silenced
 };
 
 export const networksInUse = () => (settings.compare ? settings.networks : settings.networks.slice(0, 1));
@@ -72,6 +73,11 @@ export const cueKey = () => JSON.stringify([settings.sequence, { ...cueSpec(), p
 
 export const isLoaded = () => lab.material !== null && lab.materialKey === sequenceKey();
 export const isLearned = () => lab.learnedKey !== null && lab.learnedKey === learnKey();
+
+/** What is changed in a network that has learned, as the server takes it. */
+export const insideSpec = () => ({ inside: { network: lab.inside.network, silenced: lab.inside.silenced, ...(lab.inside.epoch ? { epoch: lab.inside.epoch } : {}) } });
+export const isChanged = () => lab.inside.epoch !== null || lab.inside.silenced.length > 0;
+export const weightsKey = () => JSON.stringify([lab.learnedKey, lab.epochs, lab.inside.network, lab.inside.epoch]);
 
 /** What was said of settings, if they still stand. */
 export const ifStill = (said) => (said?.key === learnKey() ? said.words : "");

@@ -1,6 +1,7 @@
 // The Python that does the same: the counterpart of lab/downloads.py, word for word. What it prints, somebody with the library sees to be what the
 // page shows, since sequences, start weights and cues are the same for a seed.
 
+import { codeOf } from "./inside.js";
 import { asFloat } from "./materials.js";
 import { cueRows } from "./recall.js";
 
@@ -20,8 +21,8 @@ function network(choice) {
   return `sa.${CLASSES[choice.name]}(${words.join(", ")})`;
 }
 
-/** A script that learns data with each network, of these orders, and recalls them from the cue. */
-export function pythonCode(data, chosen, orders, cue, steps) {
+/** A script that learns data with each network, of these orders, changes one of them as the visitor did, and recalls them from the cue. */
+export function pythonCode(data, chosen, orders, cue, steps, inside) {
   const deep = Math.max(...orders), rows = cueRows(data, cue.start, deep);
   const taken = rows.at(-1) - rows[0] === deep - 1 ? `${rows[0]}:${rows[0] + deep}` : `[${rows.join(", ")}]`;
   const lines = ["import seqattractor as sa", "", data.python, "", `cue = X[${taken}]${deep === 1 ? "" : "  # the patterns that the network sees at first"}`];
@@ -35,7 +36,8 @@ export function pythonCode(data, chosen, orders, cue, steps) {
   chosen.forEach((choice, k) => {
     const mark = chosen.length > 1 ? `_${"ab"[k]}` : "", order = orders[k];
     const X = order === 1 || !data.loops.some(Boolean) ? "X" : `sa.close_loops(X, order=${order})`;
-    lines.push("", `net${mark} = ${network(choice)}`, `net${mark}.fit(${X})`,
+    const { until, changes } = inside.network === k ? codeOf(inside, `net${mark}`) : { until: "", changes: [] };
+    lines.push("", `net${mark} = ${network(choice)}`, `net${mark}.fit(${X}${until})`, ...changes,
       `trajectory${mark} = net${mark}.recall(${order === 1 ? "cue[-1]" : `cue[-${order}:]`}, steps=${steps}${noise})`,
       data.loops.length === 1 && data.loops[0]
         ? `print(sa.retrieved(trajectory${mark}, X))  # the criterion of section 6.2`

@@ -4,15 +4,21 @@
 import { certifiedRadii } from "./certificate.js";
 import { pythonCode } from "./code.js";
 import { Fields } from "./fields.js";
+import { changed, neuron, readInside, wiring } from "./inside.js";
 import { Materials } from "./materials.js";
 import { PaperNetwork, VisibleNetwork } from "./networks.js";
 import { sequenceFile } from "./npz.js";
 import { asJson, corruptedCue, packed, readCue, recall, stepsFor } from "./recall.js";
+import { lockedOn, TRIALS } from "./rates.js";
 import { closeLoops, findConflicts, Rejection } from "./sequences.js";
 import { SparseNetwork } from "./sparse.js";
 
 const SLICE = 40; // milliseconds of learning, after which other requests have their turn
 const ABOVE = "download them from the lab on your own machine: pip install 'seqattractor[lab]', then seqattractor lab";
+
+const ADDRESSES = [
+  "catalogue", "visit", "leave", "sequence", "learn", "continue", "stop", "progress", "recall", "promise", "rates", "wiring", "neuron", "code", "download",
+];
 
 /** The networks of the playground, by their names in the library's registry. */
 const NETWORKS = {
@@ -51,16 +57,21 @@ export class Lab {
 
   /** Answer a request: JSON, a text, a file {name, bytes}, or a stream of events. */
   async answer(path, body) {
-    const { catalogue, sequence, learn, stop, progress, recall, promise, code, download } = this;
-    const one = { visit: () => ({ visit: "playground" }), leave: () => ({}), continue: this.continue };
-    const all = { ...one, catalogue, sequence, learn, stop, progress, recall, promise, code, download };
-    const asked = Object.hasOwn(all, path) ? all[path] : null;
+    const asked = ADDRESSES.includes(path) ? this[path] : null;
     if (!asked) throw new Rejection(404, `The playground does not do this; ${ABOVE}.`);
     return asked.call(this, new Fields(body ?? {}, "request"));
   }
 
   catalogue() {
     return this.data.catalogue;
+  }
+
+  visit() {
+    return { visit: "playground" };
+  }
+
+  leave() {
+    return {};
   }
 
   sequence(spec) {
@@ -101,20 +112,46 @@ export class Lab {
   // -- recall
 
   recall(spec) {
-    spec.only("cue", "sequence", "orders");
+    spec.only("cue", "sequence", "orders", "inside");
     const { normal } = this.data;
     if (spec.has("sequence")) {
       const data = this.materials.make(spec.object("sequence"), this.limits), orders = spec.wholes("orders", 1, this.limits.order, 2);
       const rows = corruptedCue(data, readCue(spec.object("cue"), data), Math.max(1, ...orders), normal);
       return { cue: packed(rows.subarray(rows.length - data.N)) };
     }
-    const { data, nets } = this.#learned(), cue = readCue(spec.object("cue"), data), order = Math.max(...nets.map((net) => net.order));
-    const rows = corruptedCue(data, cue, order, normal), steps = stepsFor(data, cue.start, order, this.limits);
-    const runs = nets.map((net) => recall(net, data, cue, rows, steps, normal));
-    return {
-      cue: packed(rows.subarray(rows.length - data.N)), rows: runs[0].K, cue_rows: order,
-      runs: runs.map((outcome, k) => asJson(nets[k], outcome)),
-    };
+    return this.#changed(spec, (nets, data) => {
+      const cue = readCue(spec.object("cue"), data), order = Math.max(...nets.map((net) => net.order));
+      const rows = corruptedCue(data, cue, order, normal), steps = stepsFor(data, cue.start, order, this.limits);
+      const runs = nets.map((net) => recall(net, data, cue, rows, steps, normal));
+      return {
+        cue: packed(rows.subarray(rows.length - data.N)), rows: runs[0].K, cue_rows: order,
+        runs: runs.map((outcome, k) => asJson(nets[k], outcome)),
+      };
+    });
+  }
+
+  rates(spec) {
+    spec.only("cue");
+    const { data, nets } = this.#learned();
+    return { trials: TRIALS, locked_on: lockedOn(nets, data, readCue(spec.object("cue"), data), this.limits, this.data.normal) };
+  }
+
+  wiring(spec) {
+    spec.only("inside");
+    return this.#changed(spec, (nets, data, { network }) => wiring(nets[network]));
+  }
+
+  neuron(spec) {
+    spec.only("neuron", "inside");
+    const number = spec.whole("neuron", 0, 0, this.limits.units);
+    return this.#changed(spec, (nets, data, { network }) => neuron(this.job, nets[network], number));
+  }
+
+  /** Do something with the networks that have learned, one of which a request may have changed for the time being. */
+  #changed(spec, action) {
+    const { data, nets } = this.#learned(), inside = readInside(spec, this.limits), net = nets[inside.network] ?? nets[0];
+    const all = changed({ ...inside, silenced: [] }, this.job, nets); // an epoch that is learned again has a memory of its own
+    return (all[inside.network] ?? net).core.aside(() => action(changed({ ...inside, epoch: null }, this.job, all), data, inside));
   }
 
   promise() {
@@ -126,11 +163,12 @@ export class Lab {
   // -- to take away
 
   code(spec) {
-    spec.only("sequence", "networks", "cue");
+    spec.only("sequence", "networks", "cue", "inside");
     const data = this.materials.make(spec.object("sequence"), this.limits), chosen = this.#chosen(spec);
     const orders = chosen.map((choice) => settledOrder(choice, data)), cue = readCue(spec.object("cue"), data);
     corruptedCue(data, cue, Math.max(...orders), this.data.normal); // rejected where nothing is left to recall
-    return pythonCode(data, chosen, orders, cue, stepsFor(data, cue.start, Math.max(...orders), this.limits));
+    const steps = stepsFor(data, cue.start, Math.max(...orders), this.limits);
+    return pythonCode(data, chosen, orders, cue, steps, readInside(spec, this.limits));
   }
 
   download(spec) {
@@ -205,6 +243,12 @@ class Job {
     this.waiting = []; // who wants to know of news
   }
 
+  /** A network that has not learned yet. */
+  make(k) {
+    const choice = this.chosen[k];
+    return NETWORKS[choice.name](choice, closeLoops(this.data, settledOrder(choice, this.data)), this.tools);
+  }
+
   get running() {
     return ["waiting", "learning"].includes(this.state);
   }
@@ -215,14 +259,13 @@ class Job {
 
   /** Learn, or with some epochs continue to learn. */
   async run(more) {
-    Object.assign(this, { state: "waiting", note: "", stopped: false, radii: null });
+    Object.assign(this, { state: "waiting", note: "", stopped: false, radii: null, again: null });
     await pause();
     try {
       this.state = "learning";
       for (const [k, choice] of this.chosen.entries()) {
         if (this.stopped) break;
-        const order = settledOrder(choice, this.data);
-        this.networks[k] ??= NETWORKS[choice.name](choice, closeLoops(this.data, order), this.tools);
+        this.networks[k] ??= this.make(k);
         const net = this.networks[k];
         if (more !== null && net.learned && (net.converged || !this.errors[k].length)) continue; // in one go, or without errors left
         await this.#learn(k, net.learned ? net.resume(more) : net.learn(choice.epochs));

@@ -154,10 +154,10 @@ function movingDigits(glyphs, count, length, digits, rng) {
 
 /** Frames that a visitor drew, or that came with a link. */
 function drawn(spec, limits) {
-  spec.only("name", "shape", "units", "lengths", "kind", "bits", "code");
+  spec.only("name", "shape", "units", "lengths", "kind", "bits", "code", "pitches");
   const shape = spec.wholes("shape", 1, limits.units, 2);
   if (shape.length !== 2) throw new Rejection(400, "shape must have two numbers, rows and columns.");
-  const kind = spec.choice("kind", "pictures", ["pictures", "units"]);
+  const kind = spec.choice("kind", "pictures", ["pictures", "units", "music"]);
   const { code, behind } = spec.has("code") && kind === "pictures" ? levels(spec.object("code")) : { code: null, behind: [] };
   const places = [...shape, ...behind].reduce((a, b) => a * b, 1);
   const units = spec.whole("units", Math.min(places, limits.units), 1, limits.units);
@@ -175,8 +175,9 @@ function drawn(spec, limits) {
     about.push(`frame_shape=(${frameShape.join(", ")})`, `code=sa.encoders.LevelCode(n_levels=${n_levels}, kind='${way}', low=${asFloat(low)}, high=${asFloat(high)})`);
   }
   const python = about.length ? `sa.Sequences(${[load, ...about].join(", ")})` : load;
-  const x = spec.bits("bits", frames * units);
-  return made(x, units, `X = ${python}  # "Sequence" under "Take it with you"`, { lengths, shape: frameShape, closed: 0, code });
+  const x = spec.bits("bits", frames * units), pitches = kind === "music" ? spec.wholes("pitches", 0, 127, units) : null;
+  if (pitches && pitches.length !== units) throw new Rejection(400, `pitches must have ${units} numbers, one for each unit.`);
+  return made(x, units, `X = ${python}  # "Sequence" under "Take it with you"`, { lengths, shape: frameShape, closed: 0, kind, code, pitches });
 }
 
 /** How units encode grey values or colours; `behind` is the rest of the frame shape. */

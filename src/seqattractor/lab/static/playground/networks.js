@@ -5,7 +5,7 @@
 import { Core } from "./core.js";
 import { Fields, OneLayer, signs, TwoLayers } from "./exact.js";
 import { Generator } from "./random.js";
-import { describeConflicts, findConflicts, transitions } from "./sequences.js";
+import { describeConflicts, findConflicts, firsts, transitions } from "./sequences.js";
 
 const GRID = 2 ** -24, LARGEST_SUM = 2 ** 29, MOST_STEPS = 2 ** 40; // in steps of eta
 const HOLD = 10; // times the scale of other starts: the size of hidden biases
@@ -34,7 +34,7 @@ export class Network {
       throw new Error((this.order > 1 ? `with a context of ${this.order} patterns ` : "") + describeConflicts(conflicts));
     }
     const { inputs, targets, n } = transitions(data, this.order);
-    Object.assign(this, { parameters, N: data.N, inputs: data.N * this.order, x: inputs, targets, n, core: new Core(module) });
+    Object.assign(this, { parameters, N: data.N, inputs: data.N * this.order, x: inputs, targets, n, lengths: data.lengths, core: new Core(module) });
     this.rng = new Generator(parameters.seed, "", normal);
     this.converged = false;
     this.epochs = 0;
@@ -119,6 +119,7 @@ class InSteps extends Network {
         const errors = engine.epoch();
         this.epochs += 1;
         this.converged = errors[0] === 0 && errors[1] === 0;
+        this.hiddenErrors ||= errors[0] > 0;
         yield errors;
       }
     } finally {
@@ -155,10 +156,36 @@ export class PaperNetwork extends InSteps {
       const wide = N + bias, P = this.core.zeros("float64", M * wide), { view } = P;
       for (let i = 0; i < M; i++) for (let k = 0; k < N; k++) view[i * wide + k] = inSteps(rng.standardNormal(), 1);
       if (bias) this.#drawBiases(view);
-      this.z = parameters.learns === "UV" ? this.states(P, M, wide, this.seen(this.targets, N), this.n) : null; // eq. (4)
+      if (parameters.learns === "UV") this.#setTargets(data, this.states(P, M, wide, this.seen(data.x, N), data.x.length / N));
     });
     this.check();
     if (parameters.learns === "hebbian") this.V.view.fill(0);
+  }
+
+  /** Take the hidden targets before every pattern of the data, (T, M), eq. (4), of which transitions need those before their own. */
+  #setTargets({ lengths }, before) {
+    const { M, n, order } = this;
+    this.before = before;
+    this.z = new Int8Array(n * M);
+    let t = 0;
+    firsts(lengths).forEach((first, s) => {
+      for (let row = first + order; row < first + lengths[s]; row++, t++) this.z.set(before.subarray(row * M, (row + 1) * M), t * M);
+    });
+  }
+
+  /** What hidden neuron j is to do before the pattern of a row; only of networks whose hidden neurons have learned. */
+  get targetsOf() {
+    return this.before && this.hiddenErrors ? (row, j) => this.before[row * this.M + j] : null;
+  }
+
+  /** The network without the outputs of some hidden neurons; its memory is that of this one, and free again with `core.aside`. */
+  without(silenced) {
+    const { N, M, bias, V } = this, twin = Object.create(this);
+    twin.V = this.core.zeros("float64", V.length);
+    const { view } = twin.V;
+    view.set(V.view);
+    for (let i = 0; i < N; i++) for (const j of silenced) view[i * (M + bias) + j] = 0;
+    return twin;
   }
 
   /** Draw the weights of the constant unit: to hidden neurons, to visible ones, and in P. */

@@ -55,12 +55,12 @@ function occlude(x, N, shape, fraction, rng) {
 
 const halfEven = (value) => (Math.abs(value % 1) === 0.5 ? 2 * Math.round(value / 2) : Math.round(value));
 
-/** The corrupted cue, (order, N). */
-export function corruptedCue(data, cue, order, normal) {
+/** The corrupted cue, (order, N); a generator may take the place of the seed. */
+export function corruptedCue(data, cue, order, normal, rng = null) {
   const { N } = data;
   const x = concatenated(cueRows(data, cue.start, order).map((row) => data.x.subarray(row * N, (row + 1) * N)));
-  if (cue.occlusion) occlude(x, N, data.frameShape, cue.occlusion, new Generator(cue.seed, "occlude", normal));
-  flip(x, N, cue.flips, new Generator(cue.seed, "flip", normal));
+  if (cue.occlusion) occlude(x, N, data.frameShape, cue.occlusion, rng ?? new Generator(cue.seed, "occlude", normal));
+  flip(x, N, cue.flips, rng ?? new Generator(cue.seed, "flip", normal));
   for (const unit of cue.painted) x[(order - 1) * N + unit] *= -1;
   return x;
 }
@@ -106,7 +106,7 @@ export function recall(net, data, cue, rows, steps, normal) {
 }
 
 /** The first row from which on a path equals the truth up to its end; null if these are fewer than half of the rows after the cue. */
-function lockRow(path, truth, cue, N) {
+export function lockRow(path, truth, cue, N) {
   const L = truth.length / N;
   let first = L;
   while (first > 0 && equalRows(path, first - 1, truth, first - 1, N)) first -= 1;

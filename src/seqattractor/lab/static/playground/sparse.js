@@ -467,6 +467,7 @@ export class SparseNetwork extends Network {
     const choices = chooseDefaults(x, targets, { n, inputs, N, M, kappa, noise });
     const hidden = inUnits(choices.etaHidden, choices.decay), visible = inUnits(choices.etaVisible, choices.decay);
     this.choices = choices;
+    this.units = { hidden: hidden.unit, visible: visible.unit };
     this.schedule = new Schedule(epochs, choices, hidden.step, visible.step);
     this.rule = {
       n_winners: choices.winners, winners: 1, bias: choices.bias, active_weight: choices.activeWeight, visible_margin: Math.max(1, rint(kappa / visible.unit)),
@@ -534,9 +535,9 @@ export class SparseNetwork extends Network {
   /** Learn from scratch; where noise hides what a tiny network could learn, once more without it. */
   *learn() {
     yield* this.#run(this.schedule.plan());
-    const wrong = this.#wrong, { choices, epochs, converged, state, schedule, rule } = this;
+    const wrong = this.#wrong, { choices, units, epochs, converged, state, schedule, rule } = this;
     if (!wrong || epochs < this.parameters.epochs || !choices.noise || this.inputs > TINY) return;
-    const before = { choices, epochs, converged, state, schedule, rule, theta: this.theta, drive: this.drive, rng: this.rng };
+    const before = { choices, units, epochs, converged, state, schedule, rule, theta: this.theta, drive: this.drive, rng: this.rng };
     this.rng = new Generator(this.parameters.seed, "", this.tools.normal);
     this.#begin(0);
     try {
@@ -552,7 +553,7 @@ export class SparseNetwork extends Network {
   }
 
   /** U with biases, as weights that fields are computed of. */
-  get #U() {
+  get weightsOfU() {
     if (!this.weights) {
       const { M, inputs, state, rule, core } = this, U = state.U.slice();
       for (let i = 0; i < M; i++) U[i * (inputs + 1) + inputs] *= rule.bias;
@@ -564,7 +565,7 @@ export class SparseNetwork extends Network {
   }
 
   hiddenStates(x, n) {
-    const { core, M, inputs } = this, weights = this.#U, wide = inputs + 1, seen = new Int8Array(n * wide).fill(1);
+    const { core, M, inputs } = this, weights = this.weightsOfU, wide = inputs + 1, seen = new Int8Array(n * wide).fill(1);
     for (let t = 0; t < n; t++) seen.set(x.subarray(t * inputs, (t + 1) * inputs), t * wide);
     return core.aside(() => signs(new Fields(core, weights, M, wide, n).of(seen).view, M, n)).map((state) => (state > 0 ? 1 : 0));
   }
@@ -583,11 +584,19 @@ export class SparseNetwork extends Network {
     return next;
   }
 
+  /** The network without the outputs of some hidden neurons. */
+  without(silenced) {
+    const twin = Object.create(this), V = this.state.V.slice();
+    for (let j = 0; j < this.N; j++) for (const i of silenced) V[j * this.M + i] = 0;
+    twin.state = { ...this.state, V };
+    return twin;
+  }
+
   get layers() {
-    const { M, N, inputs, state, rule } = this, wide = inputs + 1;
+    const { M, N, inputs, state, rule, units } = this, wide = inputs + 1;
     return [
-      { m: M, width: inputs, low: 0, row: (i) => state.U.subarray(i * wide, i * wide + inputs), offset: (i) => rule.bias * state.U[i * wide + inputs] },
-      { m: N, width: M, low: -1, row: (j) => state.V.subarray(j * M, (j + 1) * M), offset: () => 0 },
+      { m: M, width: inputs, low: 0, unit: units.hidden, row: (i) => state.U.subarray(i * wide, i * wide + inputs), offset: (i) => rule.bias * state.U[i * wide + inputs] },
+      { m: N, width: M, low: -1, unit: units.visible, row: (j) => state.V.subarray(j * M, (j + 1) * M), offset: () => 0 },
     ];
   }
 
