@@ -108,6 +108,38 @@ def test_open_sequences_beside_loops_and_short_of_a_lead_in():
     assert [len(x) for x in added.rehearsed] == [8, 8]
 
 
+def films(n, length=8, flips=1, seed=0):
+    """Open sequences of patterns that are each like the one before."""
+    rng = np.random.default_rng(seed)
+    signs = np.ones((n, length, N), dtype=int)
+    for x in signs:
+        units = rng.permutation(N)[: flips * (length - 1)].reshape(length - 1, flips)
+        for t, each in enumerate(units, start=1):
+            x[t:, each] = -1
+    return list(signs * np.where(rng.random((n, 1, N)) < 0.5, 1, -1))
+
+
+@pytest.mark.parametrize("flips", [1, 3])
+def test_what_follows_the_end_of_a_film_is_not_replayed(flips):
+    """A network goes on after the last frame, and is sure of it, unless it has learned the end."""
+    net, each = NETWORKS["sparse"](), films(4, flips=flips)
+    for k, X in enumerate(each):
+        added = net.add(X)
+        assert {x.tobytes() for x in added.rehearsed} == {
+            x.astype(np.int8).tobytes() for x in each[:k]
+        }
+    assert [net.score(X) for X in each] == [1.0] * 4
+
+
+def test_a_film_may_hold_its_last_frame():
+    net, (first, second) = NETWORKS["sparse"](), films(2)
+    held = np.concatenate([first, first[-1:]])
+    for X in (held, second):
+        added = net.add(X)
+    assert (net.score(held), net.score(second)) == (1, 1)
+    assert any(x.tobytes() == held.astype(np.int8).tobytes() for x in added.rehearsed)
+
+
 def test_sequences_that_were_fitted_drift_once_at_most():
     """Their first patterns are rebuilt, and have lead-ins from then on."""
     net, each = NETWORKS["sparse"](), walks(5)

@@ -1,11 +1,15 @@
 """Lead-ins: patterns that a network learns before an open sequence, so that it can find the first
-pattern again.
+pattern again, and lead-outs, which tell it where a sequence ends.
 
 Nothing in an open sequence leads to its first pattern, and a network without a way back through its
 synapses can only guess it. A lead-in is that pattern with its units in another order. The network
 learns to go from there to the sequence; and since the lead-in follows from the pattern, whoever has
 the pattern can go back to the lead-in, run the network, and see whether the pattern returns. If so,
 a sequence begins with it.
+
+Nothing in an open sequence follows its last pattern either, but where patterns are alike, a network
+may be as sure of what follows as if it had learned it. Then it learns a lead-out: the last pattern
+with its units in another order, which follows it and marks the end.
 """
 
 from __future__ import annotations
@@ -30,12 +34,29 @@ def with_lead_ins(sequences: list[Patterns], wanted: list[bool], order: int) -> 
     """Return sequences, open ones after their lead-ins if these are wanted, except where a state of
     the network, (order, N), would get a second successor.
     """
+    longer = [np.concatenate([lead_in(x[:order]), x]) for x in sequences]
+    return _where_possible(sequences, longer, wanted, order)
+
+
+def with_lead_outs(sequences: list[Patterns], wanted: list[bool], order: int) -> list[Patterns]:
+    """Return sequences, open ones before their lead-outs if these are wanted, with the same
+    exception.
+    """
+    longer = [np.concatenate([x, lead_in(x[-1:])]) for x in sequences]
+    return _where_possible(sequences, longer, wanted, order)
+
+
+def _where_possible(
+    sequences: list[Patterns], longer: list[Patterns], wanted: list[bool], order: int
+) -> list[Patterns]:
+    """Return sequences, the longer version of open ones if it is wanted and no state gets a second
+    successor.
+    """
     successors = dict[bytes, bytes]()
     for x in sequences:
         successors |= _successors(x, order)
     together = []
-    for x, is_wanted in zip(sequences, wanted, strict=True):
-        led = np.concatenate([lead_in(x[:order]), x])
+    for x, led, is_wanted in zip(sequences, longer, wanted, strict=True):
         more = _successors(led, order)
         if (
             is_wanted

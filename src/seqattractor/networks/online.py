@@ -33,8 +33,8 @@ class OnlineMemory(SequenceMemory):
     _rehearses: ClassVar[bool] = False
     """Whether learning changes only what is not stored yet, so that sequences can be rehearsed."""
     _leads_in: ClassVar[bool] = False
-    """Whether `add` puts lead-ins before open sequences that the network is to replay itself; not
-    where the weights tell first patterns anyway.
+    """Whether `add` puts lead-ins before open sequences that the network is to replay itself, and
+    lead-outs after them where needed; not where the weights tell first patterns anyway.
     """
 
     max_epochs: int | Literal["auto"]
@@ -154,7 +154,8 @@ class OnlineMemory(SequenceMemory):
             Where the earlier sequences come from. "self": the network replays them, started by its
             own weights (`seqattractor.networks.self_replay`); nothing is saved beside the weights.
             The sparse network also learns what leads into each open sequence, so that its first
-            pattern is found again: `order` transitions more.
+            pattern is found again: `order` transitions more. If it would go on after the last
+            pattern, it learns where the sequence ends: one more.
             "cues": the first pattern of each is saved with a digest, and the network recalls the
             rest, which is rehearsed if the digest is right. "patterns": all patterns are saved.
             None: nothing is rehearsed, and the new sequences are presented alone, as by

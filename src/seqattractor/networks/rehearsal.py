@@ -14,8 +14,8 @@ from seqattractor._checks import check_choice
 from seqattractor._faces import Result
 from seqattractor._unchanged import unchanged_by_failure
 from seqattractor.engine.problem import ProgressCallback
-from seqattractor.networks.lead_in import with_lead_ins
-from seqattractor.networks.spontaneous import self_replay
+from seqattractor.networks.lead_in import with_lead_ins, with_lead_outs
+from seqattractor.networks.spontaneous import goes_on, self_replay
 from seqattractor.networks.traits import NotApplicable
 from seqattractor.sequences import Patterns, Transitions, check_sequences, split, transitions
 from seqattractor.sequences._patterns import check_lengths
@@ -48,7 +48,7 @@ class Added(Result):
         Which of these are not stored exactly.
     n_transitions : int
         How many transitions were learned: earlier ones, new ones, and with "self" those that
-        lead into open sequences.
+        lead into open sequences or mark their ends.
     n_parameters : int
         As `net.n_parameters()` is now.
     n_bits_saved : int
@@ -178,6 +178,8 @@ def _add(
     else:
         with net._announced(callback) as report:
             net.fit_transitions(_transitions(learned, net.order_), report)
+            if rehearse == "self" and net._leads_in:
+                learned = _end(net, learned, report)
         net._learned_from = None
     forget_saved(net)
     if rehearse in ("cues", "patterns"):
@@ -197,6 +199,22 @@ def _add(
         n_bits_saved=_bits_saved(net),
         share_of_neurons=share,
     )
+
+
+def _end(
+    net: OnlineMemory, learned: list[Patterns], report: ProgressCallback | None
+) -> list[Patterns]:
+    """Learn again until the network has a lead-out wherever it would go on after the end of an open
+    sequence, and return what it has learned.
+    """
+    wanted, n_patterns = [False] * len(learned), sum(map(len, learned))
+    while True:
+        wanted = [w or goes_on(net, x) for w, x in zip(wanted, learned, strict=True)]
+        ended = with_lead_outs(learned, wanted, net.order_)
+        before, n_patterns = n_patterns, sum(map(len, ended))
+        if n_patterns == before:
+            return ended
+        net.fit_transitions(_transitions(ended, net.order_), report)
 
 
 def _transitions(sequences: list[Patterns], order: int) -> Transitions:

@@ -13,7 +13,8 @@ the same, and as surely; the pattern itself is the one whose active neurons have
 Nothing leads to the first pattern of an open sequence, which is rebuilt from the weights
 (`_way_back`), and not always exactly. A sparse network that learns by `add` therefore learns a
 *lead-in* with it (`lead_in`). To reach it, what was found is taken away from the weights of each
-neuron, and what is left starts further runs.
+neuron, and what is left starts further runs. Where the network would go on after the last pattern
+as surely as if it had learned that, `add` has taught it a *lead-out*, at which replay ends.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ Flags = NDArray[np.bool_]
 Grades = NDArray[np.int8]
 Weights = NDArray[np.floating[Any]]
 
-SURE, NEARLY = 2, 1  # how sure a transition is
+SURE, NEARLY, END = 2, 1, -1  # how sure a transition is, or that it ends an open sequence
 TRANSIENT = 20  # steps that a run from a start may take until its transitions are sure
 _PAIRS = 4  # pairs of neurons, in multiples of their number, from which runs start in one round
 _ROUNDS = 10  # of pairs, at most
@@ -171,6 +172,12 @@ def self_replay(net: SequenceMemory) -> SelfReplay:
     )
 
 
+def goes_on(net: SequenceMemory, x: Patterns) -> bool:
+    """Return whether a network is sure of what follows the last pattern of a sequence."""
+    _, grades, _ = _transitions_from(net, x[-net.order_ :].reshape(1, -1))
+    return bool(grades[0] == SURE)
+
+
 def _search(seen: _Seen, starts: list[Ids], incoming: Weights, outgoing: Weights) -> list[_Memory]:
     """Run from more and more starts, whose numbers are appended to those given, and return what is
     found.
@@ -277,6 +284,7 @@ class _Seen:
         while len(at := np.unique(at[self._known.successors[at] == UNKNOWN])):
             states = self._known.states[at]
             following, grades = self._follow(states)
+            grades[self._are_ends(states[:, -N:], following)] = END
             after = self._known.number(np.concatenate([states[:, N:], following], axis=1))
             more = len(self._known.successors) - len(self._grades)
             self._grades = np.append(self._grades, np.zeros(more, dtype=np.int8))
@@ -284,6 +292,13 @@ class _Seen:
             steps += 1
             at = after if steps < TRANSIENT else after[grades == SURE]
         return first
+
+    def _are_ends(self, patterns: Patterns, following: Patterns) -> Flags:
+        """Return for each pattern whether a lead-out follows, not the pattern itself."""
+        if not self.net._leads_in:
+            return np.zeros(len(patterns), dtype=np.bool_)
+        out = np.all(following == lead_in(patterns), axis=1)
+        return np.asarray(out & np.any(following != patterns, axis=1))
 
     def _follow(self, states: Patterns) -> tuple[Patterns, Grades]:
         """Return what follows each state and how sure that is, of some states at a time."""
@@ -420,7 +435,9 @@ class _Seen:
         N, known = self.net.n_features_in_, self._known
         skipped = self.net.order_ + 1
         paths = [m.path if m.loop or m.led else m.path[skipped:] for m in found]
-        states = np.unique(np.concatenate(paths))
+        last = known.successors[[m.path[-1] for m in found]]
+        ends = last[self._grades[last] == END]
+        states = np.unique(np.concatenate([*paths, ends]))
         before = known.states[states]
         after = known.states[known.successors[states]][:, -N:]
         hidden = self.net._hidden_states(before)
