@@ -54,6 +54,7 @@ def test_the_first_steps_are_slow_and_another_cue_is_seen_from_its_beginning(ope
             window.seen = {};
             const step = document.getElementById("step");
             new MutationObserver(() => {
+                if (step.value.startsWith("step 0 ")) window.seen = {}; // it begins again
                 window.seen[step.value] ??= performance.now() - began;
             }).observe(step, { childList: true, attributes: true, subtree: true });
         }"""
