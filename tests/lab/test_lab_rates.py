@@ -87,9 +87,11 @@ def test_what_an_experiment_says_is_so_and_stays_so_with_another_cue(
     open_page, lab, question, steps
 ):
     page = open_page(reduced_motion="reduce")
+    visits = []
+    page.on("request", lambda request: visits.append(request.headers.get("x-lab-visit")))
     page.get_by_role("button", name=question).click()
     settled(page)
-    job = max(lab[1].state.lab.visits._visits.values(), key=lambda visit: visit.seen).job
+    job = lab[1].state.lab.visits.get(next(filter(None, visits))).job
     assert [*job.outcome.scores] == steps  # "every single step right", or impossible
     before = counted(page)
     assert "10 %" in page.inner_text("#advice-rates") or question.startswith("What if")

@@ -76,6 +76,12 @@ def lesions(seed):
     return np.where(curve.right[0] == 1, 1, -1)
 
 
+def dead_neurons(seed):
+    """Which half of N neurons never fires, where all others always do."""
+    always = sa.networks.from_arrays(np.ones((1, N)), np.ones((N, 1)))
+    return sa.spiking_recall(always, ONES, 1, dead_visible=N // 2, rng=seed).patterns[1]
+
+
 # What each function draws from a seed, as N numbers.
 DRAWS = {
     "random_periodic": lambda s: sa.datasets.random_periodic(3, N, rng=s)[0],
@@ -97,6 +103,7 @@ DRAWS = {
         lambda net: sa.robustness_curve(net, PAIR, flips=[N // 2], trials=1, rng=s)
     ),
     "lesion_curve": lesions,
+    "spiking_recall": dead_neurons,
     "recall_often": lambda s: seen_by(lambda net: often(net, s)),
     "inspect_network": lambda s: seen_by(
         lambda net: inspect_network(net, PAIR, np.array([2]), starts=1, rng=s)

@@ -54,6 +54,8 @@ NOT_ATTACKED = {
     ".hidden_targets": "called by fit with checked data",
     ".fit_on_cluster": "needs a cluster; the campaign of kills has one",
     "ThresholdNetwork.fit": "rejects everything",
+    "Dynamics.save": "rejects everything",
+    "Dynamics.export": "rejects everything",
     "to_torch": "takes a network; tests/exchange/test_export.py has its rejections",
     "to_onnx": "takes a network; tests/exchange/test_export.py has its rejections",
     "to_nir": "takes a network; tests/exchange/test_export.py has its rejections",
@@ -317,6 +319,9 @@ class Shelf:
             "certificates": lambda: [self.certificate] * 2,
             "curve": lambda: self.curve,
             "lesion_recall.curve": lambda: self.lesions,
+            "spiking_recall.cue": lambda: X[0].copy(),
+            "spike_raster.run": lambda: self.spiking,
+            "Dynamics.network": lambda: self.net,
             "separability": lambda: sa.separable(X),
             "attractors": lambda: sa.find_attractors(self.net, X, starts=5, rng=0),
             "activity": lambda: sa.hidden_activity(self.net, X),
@@ -389,6 +394,10 @@ class Shelf:
     @functools.cached_property
     def curve(self) -> Any:
         return sa.robustness_curve(self.net, self.X, flips=[0, 2], trials=4, rng=0)
+
+    @functools.cached_property
+    def spiking(self) -> Any:
+        return sa.spiking_recall(self.net, self.X[:1], 2)
 
     @functools.cached_property
     def lesions(self) -> Any:
@@ -571,6 +580,7 @@ def targets(shelf: Shelf) -> list[Target]:
 def _few(cls: type) -> dict[str, Any]:
     """Parameters that make a network small."""
     small = {"n_hidden": 40, "n_latent": 10, "inference_steps": 10, "random_state": 3}
+    small["network"] = sa.SequenceAttractor(40, random_state=3)  # of a network around another
     return {
         name: value for name, value in small.items() if name in inspect.signature(cls).parameters
     }
@@ -610,6 +620,7 @@ def _result(shelf: Shelf, cls: type) -> Any:
         "ReplayTest": lambda: shelf.tested,
         "CrossValidation": lambda: shelf.cross_validated,
         "GeneratedRecording": lambda: shelf.recording,
+        "SpikingRecall": lambda: shelf.spiking,
         "SweepReport": lambda: sa.study.SweepReport(1, 0, 1, 0),
     }
     return made[cls.__name__]()
