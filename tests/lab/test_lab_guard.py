@@ -118,7 +118,7 @@ def test_nothing_but_the_page_is_served(lab, path):
 
 
 def test_the_page_is_light_and_loads_nothing_from_elsewhere():
-    assert sum(map(len, PAGE.values())) < 220_000
+    assert sum(map(len, PAGE.values())) < 200_000
     for name, content in PAGE.items():
         foreign = content.replace(b"http://www.w3.org/2000/svg", b"")
         assert b"http://" not in foreign, name

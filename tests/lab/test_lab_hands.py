@@ -4,11 +4,10 @@ import io
 
 import numpy as np
 import pytest
-from PIL import Image, ImageSequence
+from PIL import Image
 
 import lab_browser
 import lab_server
-import seqattractor as sa
 from lab_browser import NEEDS_BROWSER, SETTINGS, learn, settled, until, wrong_units
 from seqattractor.lab.requests import unpack
 
@@ -135,19 +134,9 @@ def test_a_drawing_that_is_full_says_so(open_page):
     assert len(drawn(page)) == 41  # and the first again
 
 
-def recalled(page):
-    """The library's recall of what the page shows: ten units of the toy sequence, one flipped."""
-    sequence = sa.datasets.toy(1)
-    suggested = page.evaluate(SETTINGS)
-    net = sa.SequenceAttractor(n_hidden=suggested["networks"][0]["hidden"], random_state=0)
-    flips = round(sequence.shape[1] * suggested["cue"]["flips"] / 100)
-    cue = sa.noise.flip(sequence[0], flips, rng=1)
-    return net.fit(sequence).recall(cue, steps=int(page.get_attribute("#scrub", "max")))
-
-
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_a_picture_is_copied_and_a_gif_given_in_one_click(open_page):
+def test_a_picture_is_copied_in_one_click(open_page):
     page = open_page(permissions=["clipboard-read", "clipboard-write"], reduced_motion="reduce")
     page.click("[data-source=toy]")
     settled(page)
@@ -164,25 +153,34 @@ def test_a_picture_is_copied_and_a_gif_given_in_one_click(open_page):
     )
     with Image.open(io.BytesIO(bytes(content))) as picture:
         assert picture.width == 1920
-    with page.expect_download() as download:
-        page.click("#share-gif")
-    settled(page)
-    states = recalled(page)
-    with Image.open(download.value.path()) as animation:
-        frames = [np.asarray(f.convert("L"), dtype=int) for f in ImageSequence.Iterator(animation)]
-        assert animation.info["loop"] == 0
-    assert len(frames) == len(states)
-    rows, columns = 2, 5  # of ten units
-    side, gap = (360 - 4 * 20) / 3, 20
-    for frame, state in zip(frames, states, strict=True):
-        for unit in range(10):
-            y = gap + (unit // columns + 0.5) * (frame.shape[0] - 2 * gap) / rows
-            x = gap + side + gap + (unit % columns + 0.5) * side / columns
-            ink = frame[round(y), round(x)]
-            if state[unit] < 0:
-                assert ink > 90, (unit, ink)  # paper, or blue where it is wrongly off
-            else:
-                assert ink < 130, (unit, ink)  # ink, or orange where it is wrongly on
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("touch", [False, True])
+def test_a_gif_is_given_in_one_click_on_a_phone_to_its_apps(open_page, touch):
+    page = open_page(reduced_motion="reduce", has_touch=touch, is_mobile=touch)
+    page.evaluate(
+        """() => {
+            navigator.canShare = () => true;
+            navigator.share = async ({ files: [file] }) => {
+                window.given = [...new Uint8Array(await file.arrayBuffer())];
+            };
+        }"""
+    )
+    learn(page)
+    if touch:
+        page.click("[data-download=gif]")
+        settled(page)
+        file = io.BytesIO(bytes(page.evaluate("window.given")))
+        assert page.inner_text("#share-note") == "It is on its way."
+    else:
+        with page.expect_download() as download:
+            page.click("[data-download=gif]")
+        settled(page)
+        file = download.value.path()
+        assert page.inner_text("#share-note") == "recall.gif is downloaded."
+    with Image.open(file) as animation:
+        assert animation.n_frames == int(page.get_attribute("#scrub", "max")) + 1
 
 
 @pytest.mark.slow

@@ -106,11 +106,11 @@ export const post = (path, body) => busyWith(async () => arriving((await inVisit
 export const quietly = async (path, body) => arriving((await inVisit(path, asJson(body))).json());
 export const text = (path, body) => busyWith(async () => arriving((await inVisit(path, asJson(body))).text()));
 
-/** Ask for a file and give it to the visitor. */
+/** Ask for a file, { blob, name }. */
 export const download = (body) => busyWith(async () => {
   const answer = await inVisit("download", asJson(body));
   const name = /filename="([^"]+)"/.exec(answer.headers.get("content-disposition") ?? "")?.[1] ?? "file";
-  save(await arriving(answer.blob()), name);
+  return { blob: await arriving(answer.blob()), name };
 });
 
 /** Give a file to the visitor as a download. */

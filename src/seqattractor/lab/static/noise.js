@@ -8,7 +8,7 @@ import { $, letter } from "./names.js";
 import { cueSpec, isLearned, lab, learnKey, settings, units } from "./state.js";
 
 const LEVELS = [0, 50, 20, 40, 10, 30, 45, 35, 25, 15, 5]; // percent of the units, in the order in which they are tried
-let known = { key: null, points: new Map() }; // counts of each level, for the settings of the key; null where trying takes too long
+let known = { key: null, points: new Map(), asked: new Map() }; // counts of each level, for the settings of the key; null where trying takes too long
 let scene = null; // what was recalled: {runs, radii}
 let loop = 0; // the newest loop; older ones end
 let seen = false; // whether the card is on the screen
@@ -21,7 +21,7 @@ const keyOf = () => JSON.stringify([learnKey(), { ...cueSpec(), flips: 0, seed: 
 export function showNoise(runs, tell) {
   scene = runs && { runs, radius: runs.map(() => null) };
   say = tell;
-  if (known.key !== keyOf() || !isLearned()) known = { key: keyOf(), points: new Map() };
+  if (known.key !== keyOf() || !isLearned()) known = { key: keyOf(), points: new Map(), asked: new Map() };
   drawNoise();
   measure();
 }
@@ -41,10 +41,14 @@ async function measure() {
     if (!still()) return;
     if (!seen && !(level === settings.cue.flips && lab.advice?.key === learnKey())) continue;
     if (!known.points.has(level)) {
-      const { points } = known;
+      const { points, asked } = known; // what an older loop has asked for is not asked for again
+      if (!asked.has(level)) asked.set(level, api.quietly("rates", { cue: { ...cueSpec(), flips: units(level) } }));
       try {
-        points.set(level, (await api.quietly("rates", { cue: { ...cueSpec(), flips: units(level) } })).locked_on);
-      } catch { /* the page is complete without it */ return; }
+        points.set(level, (await asked.get(level)).locked_on);
+      } catch { /* the page is complete without it */
+        asked.delete(level);
+        return;
+      }
     }
     if (!still()) return;
     if (level === settings.cue.flips) say(sayRates());

@@ -1,14 +1,11 @@
-// The recall as a picture or a GIF to share, drawn and made in the page. They are made in the browser from what is on the stage, so that no
-// request is needed.
+// The step that is shown as a picture to share, made in the browser from what is on the stage, so that no request is needed.
 
 import { drawFrame, palette } from "./canvas.js";
 import { drawOverlap } from "./charts.js";
-import { encodeGif } from "./gif.js";
 import { $ } from "./names.js";
 import { sayMoment, viewOf } from "./stage.js";
 
 const WIDTH = 960, GAP = 20, HEAD = 72, CURVE = 120, FOOT = 30;
-const FRAMES = 100; // of a GIF at most
 
 /** Where the panels go in a picture of this width. */
 function layoutOf(panels, [rows, columns], width) {
@@ -62,23 +59,4 @@ export async function posterOf(stage, now) {
   write(`${sayMoment(stage.scene, now)}; the curve is the overlap with the truth`, GAP, height - 10, "12px", "soft");
   write("seqattractor lab", WIDTH - GAP, height - 10, "12px", "soft", "right");
   return canvas.convertToBlob({ type: "image/png" });
-}
-
-/** The whole recall as a GIF: truth, recall and hidden neurons side by side. */
-export function animationOf(stage) {
-  const { steps, shape, cueRows } = stage.scene;
-  const width = 360;
-  const places = layoutOf(stage.panels, shape, width);
-  const height = Math.round(places[0].height + 2 * GAP);
-  const canvas = new OffscreenCanvas(width, height);
-  const context = canvas.getContext("2d", { willReadFrequently: true });
-  const pictures = [], delays = [];
-  for (let now = cueRows - 1; now < Math.min(steps, FRAMES); now++) {
-    context.fillStyle = palette()("card");
-    context.fillRect(0, 0, width, height);
-    drawPanels(context, stage, places.map((place) => ({ ...place, x: Math.round(place.x), width: Math.round(place.width), height: Math.round(place.height) })), now, GAP);
-    pictures.push(context.getImageData(0, 0, width, height));
-    delays.push(now === cueRows - 1 ? 90 : 12);
-  }
-  return encodeGif(pictures, delays);
 }

@@ -5,7 +5,7 @@ import * as api from "./api.js";
 import { busyWith, ifLong } from "./busy.js";
 import { attempt } from "./messages.js";
 import { $ } from "./names.js";
-import { animationOf, posterOf } from "./poster.js";
+import { posterOf } from "./poster.js";
 import { cueSpec, hasResult, insideSpec, isLearned, isLoaded, learnSpec, linkEnd, settings } from "./state.js";
 
 const touch = matchMedia("(pointer: coarse)"); // elsewhere the dialog of the system is more clicks, not fewer
@@ -53,18 +53,26 @@ async function give(blob, name) {
   return `${name} is downloaded.`;
 }
 
-/** Share what is shown, or the whole recall. */
-async function share(what, { stage, now }) {
+/** Share the step that is shown. */
+async function sharePicture({ stage, now }) {
   if (!stage.scene || stage.scene.preview) return;
-  const words = await attempt(() => busyWith(async () => (
-    what === "picture" ? give(await posterOf(stage, now), "recall.png") : give(animationOf(stage), "recall.gif"))));
-  $("share-note").textContent = words ?? "";
+  $("share-note").textContent = await attempt(() => busyWith(async () => give(await posterOf(stage, now), "recall.png"))) ?? "";
+}
+
+/** Fetch a file from the server, and share it if it is the GIF; others are no films to send to a friend. */
+async function fetchFile(what) {
+  const { blob, name } = await api.download({
+    what, network: Number($("share-network").value), cue: cueSpec(), sequence: settings.sequence, ...insideSpec(),
+    dark: Number(matchMedia("(prefers-color-scheme: dark)").matches),
+  });
+  if (what === "gif") $("share-note").textContent = await give(blob, name);
+  else api.save(blob, name);
 }
 
 /** Offer what there is: the sequence at all times, the rest of so many networks that have learned. */
 export function offerDownloads(networks) {
   for (const button of buttons()) button.disabled = !networks && button.dataset.download !== "sequence";
-  for (const id of ["share-picture", "share-gif"]) $(id).disabled = !networks;
+  $("share-picture").disabled = !networks;
   $("share-which").hidden = networks < 2;
   if (networks < 2) $("share-network").value = "0";
 }
@@ -96,14 +104,8 @@ export function forgetCopies(ask) {
 /** Let the buttons work; `shown` gives the stage and the step that is shown. */
 export function connectShare(shown) {
   $("share-link").onclick = copyLink;
-  $("share-picture").onclick = () => share("picture", shown());
-  $("share-gif").onclick = () => share("gif", shown());
+  $("share-picture").onclick = () => sharePicture(shown());
   $("copy-code").onclick = () => copy($("code").textContent, "The code is copied.");
   $("code-box").ontoggle = updateCode;
-  for (const button of buttons()) {
-    button.onclick = () => attempt(() => api.download({
-      what: button.dataset.download, network: Number($("share-network").value), cue: cueSpec(), sequence: settings.sequence, ...insideSpec(),
-      dark: Number(matchMedia("(prefers-color-scheme: dark)").matches),
-    }));
-  }
+  for (const button of buttons()) button.onclick = () => attempt(() => fetchFile(button.dataset.download));
 }
