@@ -12,7 +12,7 @@ from test_partial_fit import NETWORKS, STEPS, WEIGHTS, errors
 
 import seqattractor as sa
 from quiet import fit_quietly
-from seqattractor.engine import reference
+from seqattractor.engine import own_learning, reference
 
 
 def in_goes(make, X, epochs, **options):
@@ -80,6 +80,12 @@ def no_plain_loop(monkeypatch):
         raise AssertionError("the plain loop was called")
 
     monkeypatch.setattr(reference, "learn", fail)
+    learn = own_learning.learn
+
+    def learn_by_the_kernel(*args, compiled=False, **options):
+        return learn(*args, compiled=True, **options) if compiled else fail()
+
+    monkeypatch.setattr(own_learning, "learn", learn_by_the_kernel)  # under constraints
 
 
 @pytest.mark.parametrize(
@@ -87,9 +93,9 @@ def no_plain_loop(monkeypatch):
     [
         kind
         for kind, make in NETWORKS.items()
-        if "targets" not in kind and "constraints" not in kind and make().engine_ == "exact"
+        if "targets" not in kind and make().engine_ == "exact"
     ],
-)  # learned targets compare every two transitions; constraints have a plain loop of their own
+)  # learned targets compare every two transitions
 def test_warm_starts_and_whole_presentations_are_done_by_the_exact_engine(no_plain_loop, kind):
     X = sa.datasets.random_periodic(40, 12, rng=0)
     net = fit_quietly(NETWORKS[kind](random_state=0, max_epochs=2, warm_start=True), X)

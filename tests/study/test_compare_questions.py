@@ -569,7 +569,7 @@ def test_a_figure_for_a_paper_is_one_panel_as_wide_as_a_column_with_a_legend_bes
         assert legend.get_window_extent().width <= figure.bbox.width
         assert ax.get_title() == ""
         plt.close(figure)
-        beside = found.plot(legend="above", theory=False)
+        beside = found.plot(legend="above")
         beside.figure.canvas.draw()
         assert beside.get_legend().get_window_extent().y0 >= beside.get_window_extent().y1 - 1
         plt.close(beside.figure)

@@ -296,8 +296,9 @@ def comparison_curves(
         )  # none where all trials are the same
         _draw_rates(np.array(x), rates, intervals, ax, {"label": name, **look})
     of_length = comparison.settings["protocol"] == "random" and comparison.settings["varies"] == "t"
-    if check_flag(theory, "theory") and of_length:
-        _mark_limits(comparison, names, looks, ax)
+    marked = (
+        check_flag(theory, "theory") and of_length and _mark_limits(comparison, names, looks, ax)
+    )
     if not numbers:
         ax.set_xticks(x, [str(value) for value in values])
     elif all(isinstance(value, int) for value in values):
@@ -308,7 +309,7 @@ def comparison_curves(
         ax.legend(*entries(ax), loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
     elif names and legend == "above":
         ax.set_title("")
-        columns = min(_COLUMNS, len(names))
+        columns = 1 if marked else min(_COLUMNS, len(names))  # names of limits are long
         ax.legend(
             *entries(ax),
             loc="lower left",
@@ -320,9 +321,9 @@ def comparison_curves(
     return ax
 
 
-def _mark_limits(comparison: Any, names: list[str], looks: dict[str, Look], ax: Axes) -> None:
-    """Mark along T what theory says about networks under short names; what it says of several
-    once.
+def _mark_limits(comparison: Any, names: list[str], looks: dict[str, Look], ax: Axes) -> bool:
+    """Mark along T what theory says about networks under short names, what it says of several once;
+    return whether there was anything to mark.
     """
     s = comparison.settings
     hidden = {row["network"]: row["hidden"] for row in comparison.networks}
@@ -340,6 +341,7 @@ def _mark_limits(comparison: Any, names: list[str], looks: dict[str, Look], ax: 
                     linewidth=1.2,
                     label=f"{'at most' if limit.ceiling else 'theory'}: {limit.name}",
                 )
+    return bool(marked)
 
 
 def entries(ax: Axes) -> tuple[list[Any], list[str]]:
